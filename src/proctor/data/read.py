@@ -1,0 +1,116 @@
+"""Reads whatever an agent took or gave as messages.
+
+Text is one message, a list of texts that many, an empty list none. Mappings with a `role` are a conversation, in the
+dialect of `read_stored` when one of them is, else of `read_openai`: decided for the list as a whole. Any other value is
+one message that holds the value. None is unreadable: a reply that never came must not pass for an empty one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from proctor.data.message import Data, Message, Text
+from proctor.data.read_fields import Problem, is_list, is_mapping, must_be
+from proctor.data.read_join import Conversation
+from proctor.data.read_openai import read_openai
+from proctor.data.read_stored import is_stored, read_stored
+from proctor.data.value import MISSING
+from proctor.errors import UnreadableMessages
+
+__all__ = ["read_input", "read_messages"]
+
+_AGENT_INPUT = frozenset({"inputMessages", "rememberedMessages", "systemMessages", "taggedSystemMessages"})
+
+
+def read_messages(value: Any, *, role: str = "assistant", where: str = "output") -> tuple[Message, ...]:
+    """*value* as messages. *role*: who said what has no role of its own. *where*: how errors call the value.
+
+    Raises `UnreadableMessages`, which names the index and the key.
+
+    >>> read_messages([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}])[1].text
+    'Hello'
+    """
+    if isinstance(value, str):
+        return (_saying(role, value),)
+    if isinstance(value, Message):
+        return (value,)
+    if value is None or value is MISSING:
+        raise UnreadableMessages(f"{where}: there is nothing to read: it is {value!r}")
+    if is_list(value):
+        return _read_list(value, role=role, where=where)
+    if is_mapping(value) and "role" in value:
+        return _read_conversation([value], where=where, single=True)
+    return (Message(role, (Data(value),)),)
+
+
+def read_input(value: Any, *, where: str = "input") -> tuple[Message, ...]:
+    """What an agent was given, as messages: system messages first, then what it remembered, then the input.
+
+    Knows the shapes of `read_messages`, the documents' agent input (`inputMessages` and its like) and a chat request
+    (`{"messages": [...]}`). Text is the user's. MISSING gives no messages.
+    """
+    if value is MISSING:
+        return ()
+    if is_mapping(value) and "role" not in value:
+        if not _AGENT_INPUT.isdisjoint(value):
+            return _read_agent_input(value, where=where)
+        if is_list(value.get("messages")):
+            return read_messages(value["messages"], role="user", where=f"{where}.messages")
+    return read_messages(value, role="user", where=where)
+
+
+def _read_list(values: Sequence[Any], *, role: str, where: str) -> tuple[Message, ...]:
+    with_role = [is_mapping(value) and "role" in value for value in values]
+    if any(with_role):
+        if not all(with_role):
+            index = with_role.index(False)
+            raise _unreadable(_no_role(values[index]), f"{where}[{index}]")
+        return _read_conversation(values, where=where)
+    if all(isinstance(value, str) for value in values):
+        return tuple([_saying(role, value) for value in values])
+    if not any(isinstance(value, Message) for value in values):
+        return (Message(role, (Data(values),)),)
+    for index, value in enumerate(values):
+        if not isinstance(value, Message):
+            raise _unreadable(must_be("", "a Message, as others in the list are", value), f"{where}[{index}]")
+    return tuple(values)
+
+
+def _no_role(value: Any) -> Problem:
+    return Problem("", "no role") if is_mapping(value) else must_be("", "a message (a mapping with a role)", value)
+
+
+def _read_conversation(values: Sequence[Mapping[str, Any]], *, where: str, single: bool = False) -> tuple[Message, ...]:
+    conversation = Conversation()
+    read = read_stored if any(is_stored(value) for value in values) else read_openai
+    for index, value in enumerate(values):
+        try:
+            read(value, conversation)
+        except Problem as problem:
+            raise _unreadable(problem, where if single else f"{where}[{index}]") from None
+    return conversation.messages()
+
+
+def _read_agent_input(value: Mapping[str, Any], *, where: str) -> tuple[Message, ...]:
+    sections = [("system", f"{where}.systemMessages", value.get("systemMessages"))]
+    tagged = value.get("taggedSystemMessages")
+    if is_mapping(tagged):
+        sections += [("system", f"{where}.taggedSystemMessages.{tag}", those) for tag, those in tagged.items()]
+    elif tagged:
+        raise _unreadable(must_be("", "a mapping of tags to messages", tagged), f"{where}.taggedSystemMessages")
+    sections += [("user", f"{where}.{key}", value.get(key)) for key in ("rememberedMessages", "inputMessages")]
+    messages: list[Message] = []
+    for role, place, section in sections:
+        if section is not None and not is_list(section):
+            raise _unreadable(must_be("", "a list of messages", section), place)
+        messages += read_messages(section or (), role=role, where=place)
+    return tuple(messages)
+
+
+def _saying(role: str, text: str) -> Message:
+    return Message(role, (Text(text),) if text else ())
+
+
+def _unreadable(problem: Problem, place: str) -> UnreadableMessages:
+    return UnreadableMessages(f"{place}{problem.path}: {problem.text}")
