@@ -51,27 +51,25 @@ def read_stored(message: Mapping[str, Any], conversation: Conversation) -> None:
             raise problem.within(".content") from None
         metadata = metadata_of(content) or metadata_of(message)
     else:
-        as_body = (
-            {**message, "parts": content, "content": None} if is_list(content) and "parts" not in message else message
-        )
-        parts, metadata = _read_body(as_body, conversation), metadata_of(message)
+        parts, metadata = _read_body(message, conversation), metadata_of(message)
     if parts is not None:
         conversation.add(role, parts, id=id_of(message, "id"), metadata=metadata)
 
 
 def _read_body(body: Mapping[str, Any], conversation: Conversation) -> list[Part] | None:
     """What was said and done. None when it held nothing but results, which are with their calls."""
-    content = list_of(body, "parts")
+    key = "content" if is_list(body.get("content")) and "parts" not in body else "parts"
+    content = list_of(body, key)
     try:
         parts = read_parts(content, conversation)
     except Problem as problem:
-        raise problem.within(".parts") from None
+        raise problem.within(f".{key}") from None
     only_results = not parts and holds_results(content)
     thought = text_of(body, "reasoning")
     if thought:
         parts = [Reasoning(thought), *(part for part in parts if type(part) is not Reasoning)]
     if not any(type(part) is Text for part in parts):
-        text = text_of(body, "content") or text_of(body, "text")
+        text = (key == "parts" and text_of(body, "content")) or text_of(body, "text")
         parts = [Text(text), *parts] if text else parts
     legacy = _legacy_calls(body)
     if legacy:
