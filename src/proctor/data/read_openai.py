@@ -28,6 +28,7 @@ ROLES = {
 """The roles of this dialect, and ours."""
 
 RESULT_ROLES = frozenset({"tool", "function"})
+_USUAL = frozenset({"role", "content", "tool_calls", "function_call"})
 
 
 def read_openai(message: Mapping[str, Any], conversation: Conversation) -> None:
@@ -76,16 +77,24 @@ def _read_content(content: Any, conversation: Conversation) -> list[Part]:
 def _read_message(role: str, message: Mapping[str, Any], *, conversation: Conversation) -> None:
     content = message.get("content")
     parts = _read_content(content, conversation)
-    thought = message.get("reasoning_content") or message.get("reasoning")
-    if role == "assistant" and thought and isinstance(thought, str):
-        parts = [Reasoning(thought), *parts]
-    parts += _said_elsewhere(message, content)
+    if message.keys() <= _USUAL:
+        id: str | None = None
+        metadata: Mapping[str, Any] | Missing = MISSING
+    else:
+        thought = message.get("reasoning_content") or message.get("reasoning")
+        if role == "assistant" and thought and isinstance(thought, str):
+            parts = [Reasoning(thought), *parts]
+        parts += _said_elsewhere(message, content)
+        id, metadata = id_of(message, "id"), metadata_of(message)
     calls = _read_calls(message)
+    if calls and parts:  # LangChain repeats in `tool_calls` what Anthropic's content holds already
+        in_content = {part.id for part in parts if type(part) is ToolCall and part.id}
+        calls = [call for call in calls if call.id not in in_content]
     conversation.open(calls)
     parts += calls
     if not parts and is_list(content) and holds_results(content):
         return  # it held nothing but results, which are with their calls now
-    conversation.add(role, parts, id=id_of(message, "id"), metadata=metadata_of(message))
+    conversation.add(role, parts, id=id, metadata=metadata)
 
 
 def metadata_of(fields: Mapping[str, Any]) -> Mapping[str, Any] | Missing:
@@ -110,8 +119,8 @@ def _said_elsewhere(message: Mapping[str, Any], content: Any) -> list[Part]:
 # ── calls ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _read_calls(message: Mapping[str, Any]) -> list[Part]:
-    calls: list[Part] = []
+def _read_calls(message: Mapping[str, Any]) -> list[ToolCall]:
+    calls: list[ToolCall] = []
     for key in ("tool_calls", "toolCalls"):
         value = message.get(key)
         if value is None:

@@ -1,0 +1,119 @@
+"""Proctor finds out whether an AI agent can be trusted: it runs it over test cases, scores what it did, and decides.
+
+The front door. Names load when they are first asked for, so that `import proctor` costs next to nothing; nothing else
+happens at import.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from proctor import checks, scorer_utils, testing
+    from proctor.data.item import Item, Turn
+    from proctor.data.mean import Mean
+    from proctor.data.message import Message, Text, ToolCall
+    from proctor.data.outcome import Outcome
+    from proctor.data.reply import ItemResult, Reply
+    from proctor.data.result import EvalResult
+    from proctor.data.threshold import Threshold
+    from proctor.data.value import MISSING
+    from proctor.errors import ProctorError, ScorerRunError, UsageError
+    from proctor.judging.judge import Judge
+    from proctor.running.eval import Eval
+    from proctor.running.record import MemoryRecorder, Recorder
+    from proctor.running.run_evals import run_evals, run_evals_sync
+    from proctor.scoring.create import create_scorer, scorer
+    from proctor.scoring.entry import ScorerEntry
+    from proctor.scoring.run import ScorerRun
+    from proctor.scoring.scorer import Scorer
+    from proctor.scoring.steps import Prompt, Score, not_scorable
+
+__all__ = [
+    "MISSING",
+    "Eval",
+    "EvalResult",
+    "Item",
+    "ItemResult",
+    "Judge",
+    "Mean",
+    "MemoryRecorder",
+    "Message",
+    "Outcome",
+    "ProctorError",
+    "Prompt",
+    "Recorder",
+    "Reply",
+    "Score",
+    "Scorer",
+    "ScorerEntry",
+    "ScorerRun",
+    "ScorerRunError",
+    "Text",
+    "Threshold",
+    "ToolCall",
+    "Turn",
+    "UsageError",
+    "checks",
+    "create_scorer",
+    "not_scorable",
+    "run_evals",
+    "run_evals_sync",
+    "scorer",
+    "scorer_utils",
+    "testing",
+]
+
+_HOME = {
+    "MISSING": "data.value",
+    "Eval": "running.eval",
+    "EvalResult": "data.result",
+    "Item": "data.item",
+    "ItemResult": "data.reply",
+    "Judge": "judging.judge",
+    "Mean": "data.mean",
+    "MemoryRecorder": "running.record",
+    "Message": "data.message",
+    "Outcome": "data.outcome",
+    "ProctorError": "errors",
+    "Prompt": "scoring.steps",
+    "Recorder": "running.record",
+    "Reply": "data.reply",
+    "Score": "scoring.steps",
+    "Scorer": "scoring.scorer",
+    "ScorerEntry": "scoring.entry",
+    "ScorerRun": "scoring.run",
+    "ScorerRunError": "errors",
+    "Text": "data.message",
+    "Threshold": "data.threshold",
+    "ToolCall": "data.message",
+    "Turn": "data.item",
+    "UsageError": "errors",
+    "create_scorer": "scoring.create",
+    "not_scorable": "scoring.steps",
+    "run_evals": "running.run_evals",
+    "run_evals_sync": "running.run_evals",
+    "scorer": "scoring.create",
+}
+_PACKAGES = frozenset({"checks", "scorer_utils", "testing"})
+
+
+def __getattr__(name: str) -> Any:
+    value: Any
+    if name in _PACKAGES:
+        value = import_module(f"proctor.{name}")
+    elif name in _HOME:
+        value = getattr(import_module(f"proctor.{_HOME[name]}"), name)
+    elif name == "__version__":
+        from importlib.metadata import version
+
+        value = version("proctor")
+    else:
+        raise AttributeError(f"module 'proctor' has no attribute {name!r}")
+    globals()[name] = value  # the next look finds it without coming here
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

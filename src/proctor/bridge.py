@@ -1,0 +1,178 @@
+"""Where sync and async meet, and the only place where threads are made.
+
+`in_thread` runs a user's `def` on a daemon thread of ours, with the caller's context variables, so that it cannot hold
+the event loop, nor keep the process alive. `sync_twin` makes the `_sync` form of an async function: it works in a
+script, under a running loop and in a plain thread, since the work is done by one background loop of the process.
+
+Nothing here imports asyncio until a function needs it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Coroutine
+from contextvars import Context, copy_context
+from functools import wraps
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from proctor.errors import UsageError
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop, Future
+
+__all__ = ["in_thread", "run_sync", "sync_twin"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_IDLE_SECONDS = 5.0
+
+
+# ── a def, away from the loop ──────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Job:
+    """One call: where it came from, and how its result gets back there."""
+
+    __slots__ = ("args", "context", "function", "future", "loop")
+
+    def __init__(self, loop: AbstractEventLoop, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        self.loop = loop
+        self.future: Future[Any] = loop.create_future()
+        self.context: Context = copy_context()
+        self.function = function
+        self.args = args
+
+    def run(self) -> None:
+        try:
+            result, error = self.context.run(self.function, *self.args), None
+        except BaseException as raised:  # noqa: BLE001 - whatever a user's function raises belongs to its caller
+            result, error = None, raised
+        try:
+            self.loop.call_soon_threadsafe(_settle, self.future, result, error)
+        except RuntimeError:
+            return  # the loop is closed: nobody waits any more
+
+
+def _settle(future: Future[Any], result: Any, error: BaseException | None) -> None:
+    if future.done():
+        return  # cancelled while the thread was still at work
+    if error is None:
+        future.set_result(result)
+    elif isinstance(error, StopIteration):
+        # A future cannot hold StopIteration: it would end the coroutine that awaits it.
+        future.set_exception(RuntimeError(f"the function raised StopIteration({error.value!r})"))
+    else:
+        future.set_exception(error)
+
+
+class _Threads:
+    """Daemon threads, made when none is idle, ended when idle for a while."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[_Job] = SimpleQueue()
+        self._idle = 0
+        self._lock = threading.Lock()
+
+    def submit(self, job: _Job) -> None:
+        with self._lock:
+            if self._idle:
+                self._idle -= 1  # taken here, so that two jobs do not count on one idle thread
+                start = False
+            else:
+                start = True
+        self._jobs.put(job)
+        if start:
+            threading.Thread(target=self._work, name="proctor-worker", daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            try:
+                job = self._jobs.get(timeout=_IDLE_SECONDS)
+            except Empty:
+                with self._lock:
+                    if self._idle == 0:
+                        continue  # a job was put for this thread just now
+                    self._idle -= 1
+                return
+            job.run()
+            del job  # results must not live on in an idle thread
+            with self._lock:
+                self._idle += 1
+
+
+_threads = _Threads()
+
+
+def in_thread(function: Callable[..., R], *args: Any) -> Future[R]:
+    """A future, on the running loop, of *function* called on a thread of its own with the caller's context."""
+    import asyncio
+
+    job = _Job(asyncio.get_running_loop(), function, args)
+    _threads.submit(job)
+    return job.future
+
+
+# ── async, from anywhere ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Background:
+    """One event loop on one daemon thread, made when first needed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def loop(self) -> AbstractEventLoop:
+        import asyncio
+
+        with self._lock:
+            if self._loop is None or self._thread is None or not self._thread.is_alive():
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=self._loop.run_forever, name="proctor-loop", daemon=True)
+                self._thread.start()
+            return self._loop
+
+    def is_here(self) -> bool:
+        return threading.current_thread() is self._thread
+
+
+_background = _Background()
+
+
+def run_sync(work: Coroutine[Any, Any, R]) -> R:
+    """Run a coroutine to its end on the background loop and give what it gives."""
+    import asyncio
+
+    if _background.is_here():
+        work.close()
+        raise UsageError(
+            "a _sync function was called from inside an async one that it is running: await the async form"
+        )
+    future = asyncio.run_coroutine_threadsafe(work, _background.loop())
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise
+
+
+def sync_twin(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, R]:
+    """The sync form of an async function: same arguments, same result.
+
+    >>> async def double(x: int) -> int:
+    ...     return 2 * x
+    >>> sync_twin(double)(21)
+    42
+    """
+
+    @wraps(function)
+    def twin(*args: P.args, **kwargs: P.kwargs) -> R:
+        return run_sync(function(*args, **kwargs))
+
+    twin.__name__ = f"{function.__name__}_sync"
+    twin.__qualname__ = f"{function.__qualname__}_sync"
+    twin.__doc__ = f"`{function.__name__}`, for code that is not async: same arguments, same result."
+    return twin

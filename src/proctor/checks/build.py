@@ -1,0 +1,70 @@
+"""How a check is built: from a look at the run, a score read off the findings, and a sentence about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from proctor.errors import UsageError, cut
+from proctor.scoring.scorer import Kind, Scorer
+from proctor.scoring.steps import StepContext
+
+__all__ = ["bool_option", "build_check", "count_option", "quote", "text_option"]
+
+
+def build_check(
+    *,
+    id: str,
+    name: str,
+    description: str,
+    arguments: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+    look: Callable[[StepContext], Any],
+    score: Callable[[StepContext], Any],
+    reason: Callable[[StepContext], str],
+    kind: Kind = "binary",
+) -> Scorer:
+    """A check as a scorer. *arguments*: all of them, the first one positional; *defaults*: those that have one."""
+    given = {key: value for key, value in arguments.items() if key not in defaults or defaults[key] != value}
+    return Scorer(
+        id=id,
+        name=name,
+        description=description,
+        type="agent",
+        kind=kind,
+        steps={"preprocess": look, "generate_score": score, "generate_reason": reason},
+        arguments=given,
+        positional=next(iter(arguments), None),
+        builtin=True,
+    )
+
+
+def quote(text: str, *, around: int = -1, limit: int = 60) -> str:
+    """A piece of *text* in quotes: its beginning, or the part *around* a place."""
+    start = max(around - limit // 3, 0) if around >= 0 else 0
+    piece = " ".join(text[start : start + limit + 1].split())
+    head = "..." if start else ""
+    return f'"{head}{cut(piece, limit)}"'
+
+
+def text_option(value: Any, name: str, check: str) -> str:
+    """*value* when it is text that is not empty, else a `UsageError`."""
+    if not isinstance(value, str):
+        raise UsageError(f"{check}: {name} must be text, not {value!r}")
+    if not value:
+        raise UsageError(f"{check}: {name} is empty, which every answer contains; say what to look for")
+    return value
+
+
+def count_option(value: Any, name: str, check: str, *, least: int) -> int:
+    """*value* when it is a whole number of at least *least*, else a `UsageError`."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise UsageError(f"{check}: {name} must be a whole number, {least} or more, not {value!r}")
+    return value
+
+
+def bool_option(value: Any, name: str, check: str) -> bool:
+    """*value* when it is True or False, else a `UsageError`."""
+    if not isinstance(value, bool):
+        raise UsageError(f"{check}: {name} must be True or False, not {value!r}")
+    return value

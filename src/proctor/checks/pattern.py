@@ -1,0 +1,61 @@
+"""Regular expressions that cannot hang a run: the `regex` package in `re`'s syntax (V0), with a time limit."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from proctor.errors import ProctorError, UsageError, cut
+
+__all__ = ["PatternTimeout", "TimedPattern", "compile_pattern"]
+
+_SECONDS = 1.0
+_LETTERS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE, "a": re.ASCII}
+
+
+class PatternTimeout(ProctorError):
+    """A pattern was still searching after its time; it backtracks too much on this text."""
+
+    code = "TIMEOUT"
+
+
+class TimedPattern:
+    """A compiled pattern. *pattern*: its source; *flag_letters*: its flags as in `(?i)`; *shown*: both, for people."""
+
+    __slots__ = ("_compiled", "flag_letters", "pattern", "shown")
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        import regex
+
+        names = {"i": regex.I, "m": regex.M, "s": regex.S, "x": regex.X, "a": regex.A}
+        self.pattern = pattern
+        self.flag_letters = "".join(letter for letter, flag in _LETTERS.items() if flags & flag)
+        self.shown = (f"(?{self.flag_letters})" if self.flag_letters else "") + pattern
+        try:
+            own = regex.V0
+            for letter in self.flag_letters:
+                own |= names[letter]
+            self._compiled = regex.compile(pattern, own)
+        except regex.error as problem:
+            raise UsageError(f"matches: {cut(pattern)!r} is no regular expression: {problem}") from None
+
+    def find(self, text: str, *, whole: bool) -> tuple[int, int] | None:
+        """Where the first match is, or None. Raises `PatternTimeout` after one second."""
+        search = self._compiled.fullmatch if whole else self._compiled.search
+        try:
+            found = search(text, timeout=_SECONDS)
+        except TimeoutError:
+            raise PatternTimeout(
+                f"{self.shown} was still searching {len(text)} characters after {_SECONDS:g} s"
+            ) from None
+        return found.span() if found else None
+
+
+def compile_pattern(pattern: Any) -> TimedPattern:
+    """A pattern from text or a compiled `re` (or `regex`) pattern. Raises `UsageError` for anything else."""
+    source, flags = getattr(pattern, "pattern", pattern), getattr(pattern, "flags", 0)
+    if not isinstance(source, str):
+        raise UsageError(f"matches: pattern must be text or re.compile(text), not {pattern!r}")
+    if not source:
+        raise UsageError("matches: the pattern is empty, which every answer matches; say what to look for")
+    return TimedPattern(source, flags)

@@ -1,0 +1,203 @@
+"""Checks of what the assistant said. No model; every assistant message of the output counts, nothing else does.
+
+Messages are joined by one space for `includes`, `excludes` and `similarity`, by nothing for `equals` and `matches`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proctor.checks.build import bool_option, build_check, quote, text_option
+from proctor.checks.pattern import compile_pattern
+from proctor.data.threshold import TOLERANCE
+from proctor.errors import UsageError
+from proctor.scoring.scorer import Scorer
+from proctor.scoring.steps import StepContext
+from proctor.stats.dice import dice
+
+__all__ = ["equals", "excludes", "includes", "matches", "similarity"]
+
+
+def includes(expected: str, *, ignore_case: bool = True) -> Scorer:
+    """1 when *expected* is somewhere in the answer, else 0. Taken literally; to look for a pattern use `matches`.
+
+    >>> includes("Brooklyn").run_sync(output="It is sunny in brooklyn.").score
+    1.0
+    """
+    text_option(expected, "expected", "includes")
+    fold = bool_option(ignore_case, "ignore_case", "includes")
+    target = expected.lower() if fold else expected
+
+    def look(ctx: StepContext) -> dict[str, Any]:
+        return {"target": target, "found": target in (ctx.run.text.lower() if fold else ctx.run.text)}
+
+    def reason(ctx: StepContext) -> str:
+        text = ctx.run.text
+        if not ctx.preprocess["found"]:
+            return f"{quote(expected)} is not in the answer {quote(text)}"
+        return f"found {quote(expected)} in {quote(text, around=_place(text, target, fold=fold))}"
+
+    return build_check(
+        id="check-includes",
+        name="Includes Check",
+        description="The answer contains a text",
+        arguments={"expected": expected, "ignore_case": ignore_case},
+        defaults={"ignore_case": True},
+        look=look,
+        score=lambda ctx: ctx.preprocess["found"],
+        reason=reason,
+    )
+
+
+def excludes(unwanted: str, *, ignore_case: bool = True) -> Scorer:
+    """1 when *unwanted* is nowhere in the answer, else 0; an empty answer passes.
+
+    >>> excludes("password").run_sync(output="The password is 1234.").reason
+    'found "password" in "The password is 1234."'
+    """
+    text_option(unwanted, "unwanted", "excludes")
+    fold = bool_option(ignore_case, "ignore_case", "excludes")
+    target = unwanted.lower() if fold else unwanted
+
+    def look(ctx: StepContext) -> dict[str, Any]:
+        return {"target": target, "excluded": target not in (ctx.run.text.lower() if fold else ctx.run.text)}
+
+    def reason(ctx: StepContext) -> str:
+        text = ctx.run.text
+        if ctx.preprocess["excluded"]:
+            return f"{quote(unwanted)} is not in the answer {quote(text)}"
+        return f"found {quote(unwanted)} in {quote(text, around=_place(text, target, fold=fold))}"
+
+    return build_check(
+        id="check-excludes",
+        name="Excludes Check",
+        description="The answer does not contain a text",
+        arguments={"unwanted": unwanted, "ignore_case": ignore_case},
+        defaults={"ignore_case": True},
+        look=look,
+        score=lambda ctx: ctx.preprocess["excluded"],
+        reason=reason,
+    )
+
+
+def equals(expected: str, *, ignore_case: bool = True) -> Scorer:
+    """1 when the answer is exactly *expected*, else 0. White space counts; an empty *expected* expects silence.
+
+    >>> equals("Paris").run_sync(output="paris").score
+    1.0
+    """
+    if not isinstance(expected, str):
+        raise UsageError(f"equals: expected must be text, not {expected!r}")
+    fold = bool_option(ignore_case, "ignore_case", "equals")
+    target = expected.lower() if fold else expected
+
+    def look(ctx: StepContext) -> dict[str, Any]:
+        text = "".join(ctx.run.texts)
+        return {"target": target, "is_equal": (text.lower() if fold else text) == target}
+
+    def reason(ctx: StepContext) -> str:
+        text = "".join(ctx.run.texts)
+        if ctx.preprocess["is_equal"]:
+            return f"the answer is {quote(text)}, as expected"
+        at = _first_difference(text.lower() if fold else text, target)
+        return f"the answer is {quote(text)}, not {quote(expected)}: they part at character {at}"
+
+    return build_check(
+        id="check-equals",
+        name="Equals Check",
+        description="The answer is exactly a text",
+        arguments={"expected": expected, "ignore_case": ignore_case},
+        defaults={"ignore_case": True},
+        look=look,
+        score=lambda ctx: ctx.preprocess["is_equal"],
+        reason=reason,
+    )
+
+
+def matches(pattern: Any, *, exact: bool = False) -> Scorer:
+    r"""1 when a regular expression finds something in the answer (*exact*: matches all of it), else 0.
+
+    *pattern*: text or a compiled `re` pattern, whose flags are kept. Searching stops after one second with an error.
+
+    >>> matches(r"\d+ degrees").run_sync(output="It is 21 degrees.").reason
+    '\\d+ degrees matches "21 degrees"'
+    """
+    whole = bool_option(exact, "exact", "matches")
+    compiled = compile_pattern(pattern)
+
+    def look(ctx: StepContext) -> dict[str, Any]:
+        found = compiled.find("".join(ctx.run.texts), whole=whole)
+        return {"pattern": compiled.shown, "matched": found is not None, "at": found and found[0]}
+
+    def reason(ctx: StepContext) -> str:
+        text = "".join(ctx.run.texts)
+        if not ctx.preprocess["matched"]:
+            return f"{compiled.shown} does not match {'all of ' if whole else ''}{quote(text)}"
+        found = compiled.find(text, whole=whole)
+        return f"{compiled.shown} matches {quote(text[slice(*found)])}" if found else ""
+
+    return build_check(
+        id="check-matches",
+        name="Matches Check",
+        description="The answer matches a regular expression",
+        arguments={"pattern": compiled.pattern, "flags": compiled.flag_letters, "exact": exact},
+        defaults={"flags": "", "exact": False},
+        look=look,
+        score=lambda ctx: ctx.preprocess["matched"],
+        reason=reason,
+    )
+
+
+def similarity(expected: str, *, ignore_case: bool = True, threshold: float | None = None) -> Scorer:
+    """How alike the answer and *expected* are, 0 to 1, by shared pairs of characters; see `proctor.stats.dice`.
+
+    *threshold*: score 1 when it is reached and 0 when not, instead of the value itself.
+
+    >>> similarity("healed").run_sync(output="sealed").score
+    0.8
+    """
+    if not isinstance(expected, str):
+        raise UsageError(f"similarity: expected must be text, not {expected!r}")
+    fold = bool_option(ignore_case, "ignore_case", "similarity")
+    if threshold is not None and (
+        isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1
+    ):
+        raise UsageError(f"similarity: threshold must be a number from 0 to 1, not {threshold!r}")
+    target = expected.lower() if fold else expected
+
+    def look(ctx: StepContext) -> dict[str, Any]:
+        value = dice(ctx.run.text.lower() if fold else ctx.run.text, target)
+        return {"target": target, "score": value, "threshold": threshold}
+
+    def score(ctx: StepContext) -> float | bool:
+        value: float = ctx.preprocess["score"]
+        return value if threshold is None else value >= threshold - TOLERANCE
+
+    def reason(ctx: StepContext) -> str:
+        bound = "" if threshold is None else f" (needed: {threshold:g})"
+        return f"{ctx.preprocess['score']:.3f} alike{bound}: {quote(ctx.run.text)} and {quote(expected)}"
+
+    return build_check(
+        id="check-similarity",
+        name="Similarity Check",
+        description="The answer is like a text",
+        arguments={"expected": expected, "ignore_case": ignore_case, "threshold": threshold},
+        defaults={"ignore_case": True, "threshold": None},
+        look=look,
+        score=score,
+        reason=reason,
+        kind="graded" if threshold is None else "binary",
+    )
+
+
+def _place(text: str, target: str, *, fold: bool) -> int:
+    return (text.lower() if fold else text).find(target)
+
+
+def _first_difference(left: str, right: str) -> int:
+    same = 0
+    for a, b in zip(left, right, strict=False):
+        if a != b:
+            break
+        same += 1
+    return same + 1

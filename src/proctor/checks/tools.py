@@ -1,0 +1,262 @@
+"""Checks of which tools were called, and how that went. What counts as a call or an error: `proctor.data.message`.
+
+Names are compared exactly, case included; arguments are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from proctor.checks.build import bool_option, build_check, count_option, quote, text_option
+from proctor.data.message import ToolCall
+from proctor.errors import UsageError
+from proctor.scoring.scorer import Scorer
+from proctor.scoring.steps import StepContext
+
+__all__ = ["called_tool", "did_not_call", "max_tool_calls", "no_tool_errors", "tool_order", "used_no_tools"]
+
+
+def called_tool(name: str, *, times: int = 1) -> Scorer:
+    """1 when the tool was called at least *times* times, else 0.
+
+    >>> called_tool("get_weather").key, called_tool("get_weather", times=2).key
+    ('check-called-tool[get_weather]', 'check-called-tool[get_weather,times=2]')
+    """
+    text_option(name, "name", "called_tool")
+    count_option(times, "times", "called_tool", least=1)
+
+    def look(ctx: StepContext) -> dict[str, Any]:
+        count = _count(ctx, name)
+        return {"tool_name": name, "expected_times": times, "actual_count": count, "passed": count >= times}
+
+    def reason(ctx: StepContext) -> str:
+        count = ctx.preprocess["actual_count"]
+        if times == 1 and count:
+            return f"{name} was called {_times(count)}"
+        needed = "" if times == 1 else f", at least {times} needed"
+        return f"{name} was called {_times(count)}{needed}; {_calls(ctx.run.tool_calls)}"
+
+    return build_check(
+        id="check-called-tool",
+        name="Called Tool Check",
+        description="A tool was called",
+        arguments={"name": name, "times": times},
+        defaults={"times": 1},
+        look=look,
+        score=_passed,
+        reason=reason,
+    )
+
+
+def did_not_call(name: str) -> Scorer:
+    """1 when the tool was never called, else 0; no calls at all pass.
+
+    >>> did_not_call("delete_account").run_sync(output="Done.").score
+    1.0
+    """
+    text_option(name, "name", "did_not_call")
+
+    def look(ctx: StepContext) -> dict[str, Any]:
+        count = _count(ctx, name)
+        return {"tool_name": name, "count": count, "passed": count == 0}
+
+    def reason(ctx: StepContext) -> str:
+        count = ctx.preprocess["count"]
+        if count:
+            first = next(call for call in ctx.run.tool_calls if call.name == name)
+            return f"{name} was called {_times(count)}, first with {quote(str(first.args))}"
+        return f"{name} was not called; {_calls(ctx.run.tool_calls)}"
+
+    return build_check(
+        id="check-did-not-call",
+        name="Did Not Call Check",
+        description="A tool was not called",
+        arguments={"name": name},
+        defaults={},
+        look=look,
+        score=_passed,
+        reason=reason,
+    )
+
+
+def tool_order(names: Sequence[str]) -> Scorer:
+    """1 when the tools were called in this order, else 0; other calls may stand between, and a name may repeat.
+
+    >>> tool_order(["search", "book"]).key
+    'check-tool-order[search,book]'
+    """
+    if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise UsageError(f"tool_order: names must be a list of tool names, not {names!r}")
+    order = list(names)
+
+    def look(ctx: StepContext) -> dict[str, Any]:
+        actual = [call.name for call in ctx.run.tool_calls]
+        reached = _reached(order, actual)
+        return {
+            "expected_order": order,
+            "actual_tools": actual,
+            "reached": reached,
+            "passed": reached == len(order),
+        }
+
+    def reason(ctx: StepContext) -> str:
+        reached = ctx.preprocess["reached"]
+        if reached == len(order):
+            return f"called in order: {_names(order)}; {_calls(ctx.run.tool_calls)}"
+        after = f" after {order[reached - 1]}" if reached else ""
+        missing = f"{order[reached]} (number {reached + 1} of {len(order)}) was not called{after}"
+        return f"{missing}; {_calls(ctx.run.tool_calls)}"
+
+    return build_check(
+        id="check-tool-order",
+        name="Tool Order Check",
+        description="Tools were called in an order",
+        arguments={"names": order},
+        defaults={},
+        look=look,
+        score=_passed,
+        reason=reason,
+    )
+
+
+def max_tool_calls(max: int) -> Scorer:
+    """1 when there were at most *max* calls in all, else 0.
+
+    >>> max_tool_calls(3).run_sync(output="No tools needed.").reason
+    '0 calls, at most 3 allowed'
+    """
+    count_option(max, "max", "max_tool_calls", least=0)
+
+    def look(ctx: StepContext) -> dict[str, Any]:
+        count = len(ctx.run.tool_calls)
+        return {"count": count, "max": max, "passed": count <= max}
+
+    def reason(ctx: StepContext) -> str:
+        count = ctx.preprocess["count"]
+        seen = f"; {_calls(ctx.run.tool_calls)}" if count > max else ""
+        return f"{_plural(count, 'call')}, at most {max} allowed{seen}"
+
+    return build_check(
+        id="check-max-tool-calls",
+        name="Max Tool Calls Check",
+        description="Not too many tools were called",
+        arguments={"max": max},
+        defaults={},
+        look=look,
+        score=_passed,
+        reason=reason,
+    )
+
+
+def used_no_tools() -> Scorer:
+    """1 when no tool was called, else 0.
+
+    >>> used_no_tools().run_sync(output="Just words.").score
+    1.0
+    """
+
+    def look(ctx: StepContext) -> dict[str, Any]:
+        count = len(ctx.run.tool_calls)
+        return {"count": count, "passed": count == 0}
+
+    return build_check(
+        id="check-used-no-tools",
+        name="Used No Tools Check",
+        description="No tool was called",
+        arguments={},
+        defaults={},
+        look=look,
+        score=_passed,
+        reason=lambda ctx: _calls(ctx.run.tool_calls),
+    )
+
+
+def no_tool_errors(*, text: bool = True) -> Scorer:
+    """1 when no call was a tool error, else 0; no calls pass. *text*: also count results that begin with `Error:`.
+
+    >>> call = {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "pay", "arguments": "{}"}}]}
+    >>> back = {"role": "tool", "tool_call_id": "1", "content": "Error: card declined"}
+    >>> no_tool_errors().run_sync(output=[call, back]).reason
+    '1 of 1 calls failed: pay said "Error: card declined"'
+    """
+    counts_text = bool_option(text, "text", "no_tool_errors")
+
+    def look(ctx: StepContext) -> dict[str, Any]:
+        calls = ctx.run.tool_calls
+        errors = sum(call.is_error(text=counts_text) for call in calls)
+        return {"error_count": errors, "total_calls": len(calls), "passed": errors == 0}
+
+    def reason(ctx: StepContext) -> str:
+        calls = ctx.run.tool_calls
+        count = ctx.preprocess["error_count"]
+        if not count:
+            return f"none of {_plural(len(calls), 'call')} failed" if calls else "no tool was called"
+        failed = [f"{call.name} {_said(call)}" for call in calls if call.is_error(text=counts_text)]
+        more = f" and {count - 2} more" if count > 2 else ""
+        return f"{count} of {len(calls)} calls failed: {'; '.join(failed[:2])}{more}"
+
+    return build_check(
+        id="check-no-tool-errors",
+        name="No Tool Errors Check",
+        description="No tool call failed",
+        arguments={"text": text},
+        defaults={"text": True},
+        look=look,
+        score=_passed,
+        reason=reason,
+    )
+
+
+def _passed(ctx: StepContext) -> Any:
+    return ctx.preprocess["passed"]
+
+
+def _count(ctx: StepContext, name: str) -> int:
+    count = 0
+    for call in ctx.run.tool_calls:
+        if call.name == name:
+            count += 1
+    return count
+
+
+def _reached(order: Sequence[str], actual: Sequence[str]) -> int:
+    """How many of *order*, from its first, occur one after another in *actual*."""
+    reached = 0
+    for name in actual:
+        if reached < len(order) and name == order[reached]:
+            reached += 1
+    return reached
+
+
+def _said(call: ToolCall) -> str:
+    if call.state == "called":
+        return "never came back"
+    what = call.error if call.error is not None else call.result
+    return f"said {quote(what if isinstance(what, str) else str(what))}"
+
+
+def _calls(calls: Sequence[ToolCall]) -> str:
+    """`calls: a, b x2`, neighbours of one name put together."""
+    if not calls:
+        return "no tool was called"
+    runs: list[tuple[str, int]] = []
+    for call in calls:
+        if runs and runs[-1][0] == call.name:
+            runs[-1] = (call.name, runs[-1][1] + 1)
+        else:
+            runs.append((call.name, 1))
+    return f"calls: {_names([name if count == 1 else f'{name} x{count}' for name, count in runs])}"
+
+
+def _names(names: Sequence[str], most: int = 8) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def _times(count: int) -> str:
+    return {0: "0 times", 1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def _plural(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,123 @@
+"""What an evaluation came to: the rows, the means, and the verdict with the sentence that decided it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from proctor.data.exit_code import DEFAULT_FAIL_ON, exit_code
+from proctor.data.mean import Mean
+from proctor.data.reply import ItemResult
+from proctor.data.scores import Scores
+from proctor.data.table import result_table
+from proctor.data.usage import Cost, Usage
+from proctor.data.value import Value
+
+__all__ = ["EvalResult", "NotScorableCounts", "RunStatus", "Summary", "Verdict"]
+
+Verdict: TypeAlias = Literal["passed", "scored", "failed"]
+RunStatus: TypeAlias = Literal["complete", "cancelled", "stopped"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NotScorableCounts(Value):
+    """How often scorers declined, by column label; only columns where one did."""
+
+    by_column: Mapping[str, int] = field(default_factory=dict)
+    by_id: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """All declined outcomes of the run."""
+        return sum(self.by_column.values())
+
+    def __getitem__(self, name: str) -> int:
+        """The count of a column label, or the documents' sum over one scorer id."""
+        return self.by_column[name] if name in self.by_column else self.by_id[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_column)
+
+    def __len__(self) -> int:
+        return len(self.by_column)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Summary(Value):
+    """The run in numbers. *items*: rows begun; *errors*: rows whose target failed; *outcome_errors*: scorers' errors.
+
+    *usage*, *cost*: the target's, None when nothing reported any. *duration_ms*: wall time of the run.
+    *notes*: what a reader of the numbers should know (warnings given, ids not checked).
+    """
+
+    items: int = 0
+    errors: int = 0
+    outcome_errors: int = 0
+    not_scorable: NotScorableCounts = NotScorableCounts()
+    usage: Usage | None = None
+    cost: Cost | None = None
+    duration_ms: float | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def total_items(self) -> int:
+        """The documents' name for `items`."""
+        return self.items
+
+    @property
+    def tokens(self) -> int | None:
+        """All tokens the target used; None when none was reported."""
+        return self.usage.total if self.usage else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class EvalResult(Value):
+    """What `run_evals` gives. Print it: the table says what failed on which item, and why.
+
+    *verdict*: `failed` when a gate missed, else `scored` when a threshold missed, else `passed`; None when there was
+    nothing to decide, or the run stopped before it was decided. *items*: in input order whatever the concurrency.
+    """
+
+    eval_id: str
+    name: str | None = None
+    status: RunStatus = "complete"
+    stopped_by: str | None = None
+    items: Sequence[ItemResult] = ()
+    means: tuple[Mean, ...] = ()
+    summary: Summary = Summary()
+    verdict: Verdict | None = None
+    sentence: str = ""
+
+    @property
+    def scores(self) -> Scores:
+        """The means, found by key, by id, by position."""
+        return Scores(self.means)
+
+    @property
+    def gate_results(self) -> tuple[Mean, ...]:
+        """The gates of the whole item, in order."""
+        return tuple(mean for mean in self.means if mean.column.position == "gate" and mean.column.turn is None)
+
+    @property
+    def threshold_results(self) -> tuple[Mean, ...]:
+        """The thresholded scorers of the whole item, in order."""
+        return tuple(mean for mean in self.means if mean.threshold is not None and mean.column.turn is None)
+
+    @property
+    def turn_results(self) -> Mapping[int, tuple[Mean, ...]]:
+        """The means of each turn, by its index."""
+        turns = sorted({mean.column.turn for mean in self.means if mean.column.turn is not None})
+        return {turn: tuple(mean for mean in self.means if mean.column.turn == turn) for turn in turns}
+
+    def exit_code(self, fail_on: Collection[str] = DEFAULT_FAIL_ON) -> int:
+        """The process exit code of the run; see `proctor.data.exit_code`."""
+        return exit_code(self.means, status=self.status, items=self.summary.items, fail_on=fail_on)
+
+    def __str__(self) -> str:
+        return result_table(self)
+
+    def __repr__(self) -> str:
+        name = f"{self.name!r}, " if self.name else ""
+        return f"EvalResult({name}verdict={self.verdict!r}, {self.summary.items} items, {len(self.means)} columns)"

@@ -1,0 +1,46 @@
+"""How numbers are shown: with enough digits that the reader sees the side they were decided on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from proctor.data.threshold import Threshold
+
+__all__ = ["count_of", "shown_score"]
+
+
+def shown_score(score: float | None, threshold: Threshold | None = None, *, digits: int = 2) -> str:
+    """A score in as few digits as are true: at least *digits*, more until rounding does not change the decision.
+
+    >>> shown_score(0.69996, Threshold(0.7))
+    '0.69996'
+    >>> shown_score(2 / 3, Threshold(0.67)), shown_score(2 / 3, Threshold(2 / 3))
+    ('0.667', '0.67')
+    >>> shown_score(None)
+    '-'
+    """
+    if score is None:
+        return "-"
+    if threshold is None:
+        return f"{score:.{digits}f}"
+    decided = threshold.admits(score)
+    as_shown = replace(threshold, min=_six_digits(threshold.min), max=_six_digits(threshold.max))
+    for more in range(digits, 17):
+        text = f"{score:.{more}f}"
+        if as_shown.admits(float(text)) == decided:
+            return text
+    return repr(score)
+
+
+def _six_digits(bound: float | None) -> float | None:
+    """A bound as `Threshold` shows it."""
+    return None if bound is None else float(f"{bound:g}")
+
+
+def count_of(n: int, of: int, what: str = "") -> str:
+    """`3 of 4 items`: never a number without its whole.
+
+    >>> count_of(3, 4, "item")
+    '3 of 4 items'
+    """
+    return f"{n} of {of}" + (f" {what}{'' if of == 1 else 's'}" if what else "")

@@ -1,0 +1,175 @@
+"""A result as plain text that a person wants to read: the verdict, every column with its n, and what failed and why.
+
+Widths are those of a terminal (wide characters count two); what a terminal could obey or not show is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from proctor.data.mean import Mean
+from proctor.data.outcome import Outcome
+from proctor.data.shown import count_of, shown_score
+from proctor.data.threshold import TOLERANCE
+
+if TYPE_CHECKING:
+    from proctor.data.reply import ItemResult
+    from proctor.data.result import EvalResult
+
+__all__ = ["printable", "result_table"]
+
+_SHOWN_FAILURES = 20
+_LEAST_WIDTH = 40
+
+
+def result_table(result: EvalResult, *, width: int = 100) -> str:
+    """The table of a result in lines of at most *width* columns (40 at the least)."""
+    width = max(width, _LEAST_WIDTH)
+    head = [f"{result.name}: " if result.name else "", (result.verdict or "no verdict").upper()]
+    lines = ["".join(head), *_wrapped(result.sentence, width), "", *_columns(result.means, width)]
+    failed = list(_failures(result.items, result.means))
+    if failed:
+        lines += ["", *_failure_lines(failed, width)]
+    return "\n".join([*lines, "", *_wrapped(_footer(result), width)])
+
+
+def printable(text: str) -> str:
+    r"""*text* on one line, with what a terminal could obey or not show written as an escape.
+
+    >>> printable("a\tb\x1b[31m")
+    'a b\\x1b[31m'
+    """
+    if text.isprintable():
+        return text
+    return "".join(_escaped(char) for char in " ".join(text.split()))
+
+
+def _escaped(char: str) -> str:
+    if char.isprintable() or char == "\u200d":  # joins the parts of one emoji
+        return char
+    return char.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+# ── columns ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _columns(means: Sequence[Mean], width: int) -> list[str]:
+    """One line for each column: what it is, what was decided, its mean, and of how many."""
+    heads = ["", "mean", "scored", "errors", "declined", "not run", "needed", ""]
+    rows = [[_place(mean), *_numbers(mean), _decision(mean)] for mean in means]
+    used = [at for at in range(len(heads)) if at in (0, 1, 2) or any(row[at] for row in rows)]
+    others = [max(_width(text) for text in (heads[at], *(row[at] for row in rows))) for at in used[1:]]
+    name_width = max(min(max((_width(row[0]) for row in rows), default=0), width - sum(others) - 2 * len(others)), 12)
+    widths = [name_width, *others]
+    return ["  ".join(_fit(row[at], widths[place]) for place, at in enumerate(used)).rstrip() for row in (heads, *rows)]
+
+
+def _place(mean: Mean) -> str:
+    kind = "scorer " if mean.column.position == "scorer" else ""
+    return kind + mean.column.label
+
+
+def _numbers(mean: Mean) -> list[str]:
+    counts = [str(count) if count else "" for count in (mean.errors, mean.not_scorable, mean.not_run)]
+    needed = "all" if mean.column.position == "gate" else str(mean.threshold or "")
+    return [shown_score(mean.mean, mean.threshold), count_of(mean.n, mean.of), *counts, needed]
+
+
+def _decision(mean: Mean) -> str:
+    if mean.passed is None:
+        return ""
+    return "met" if mean.passed else "MISSED" if mean.decided_by == "scores" else f"MISSED ({mean.decided_by})"
+
+
+# ── what failed ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _failures(items: Sequence[ItemResult], means: Sequence[Mean]) -> Iterator[tuple[str, str, str]]:
+    """Item, place and reason of everything that failed or could not be measured, in input order."""
+    deciding = {mean.column: mean for mean in means}
+    for item in items:
+        if item.error is not None:
+            yield item.item_id, "target", f"{item.error.type}: {item.error.message}"
+            continue
+        for outcome in item.outcomes:
+            mean = deciding.get(outcome.column)
+            if mean is not None and (why := _why(outcome, mean)):
+                yield item.item_id, outcome.column.label, why
+
+
+def _why(outcome: Outcome, mean: Mean) -> str:
+    """Why an outcome counts as failed; empty when it does not."""
+    if outcome.error is not None:
+        step = f" in {outcome.error.step}" if outcome.error.step else ""
+        return f"{outcome.error.type}{step}: {outcome.error.message}"
+    if outcome.not_scorable is not None:
+        decides = mean.column.position == "gate" or mean.threshold is not None
+        return f"declined: {outcome.not_scorable.reason or 'no reason given'}" if decides else ""
+    if outcome.score is None:
+        return ""
+    if mean.column.position == "gate":
+        missed = outcome.score < mean.range[1] - TOLERANCE
+    else:
+        missed = mean.threshold is not None and mean.passed is False and not mean.threshold.admits(outcome.score)
+    return f"{shown_score(outcome.score)}  {outcome.reason or ''}".rstrip() if missed else ""
+
+
+def _failure_lines(failed: Sequence[tuple[str, str, str]], width: int) -> list[str]:
+    shown = failed[:_SHOWN_FAILURES]
+    head = f"What failed ({len(shown)} of {len(failed)} shown)" if len(shown) < len(failed) else "What failed"
+    item_width = min(max(_width(printable(item)) for item, _, _ in shown), max(width // 4, 12))
+    lines = [f"{head}:"]
+    for item, place, why in shown:
+        lead = f"  {_fit(printable(item), item_width)}  {printable(place)}: "
+        lines += _wrapped(lead + printable(why), width, indent=" " * (item_width + 4))
+    return lines
+
+
+def _footer(result: EvalResult) -> str:
+    summary = result.summary
+    parts = [f"{summary.items} item{'' if summary.items == 1 else 's'}"]
+    if summary.errors:
+        parts.append(f"{summary.errors} with no reply")
+    if summary.outcome_errors:
+        parts.append(f"{summary.outcome_errors} scorer error{'' if summary.outcome_errors == 1 else 's'}")
+    if summary.not_scorable.total:
+        parts.append(f"{summary.not_scorable.total} declined")
+    if summary.tokens is not None:
+        parts.append(f"{summary.tokens} tokens")
+    if summary.cost is not None:
+        parts.append(f"{summary.cost.amount:.4f} {summary.cost.unit}")
+    if summary.duration_ms is not None:
+        parts.append(f"{summary.duration_ms / 1000:.1f} s")
+    notes = (
+        f"; {len(summary.notes)} note{'' if len(summary.notes) == 1 else 's'}: {summary.notes[0]}"
+        if summary.notes
+        else ""
+    )
+    return ", ".join(parts) + notes
+
+
+# ── text of a given width ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _width(text: str) -> int:
+    from wcwidth import width
+
+    return width(text)
+
+
+def _fit(text: str, width: int) -> str:
+    """*text* in exactly *width* columns: padded, or cut with `...`, never through a character."""
+    from wcwidth import clip
+
+    text = printable(text)
+    if (own := _width(text)) <= width:
+        return text + " " * (width - own)
+    cut = clip(text, 0, width - 3) + "..."
+    return cut + " " * (width - _width(cut))
+
+
+def _wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
+    from wcwidth import wrap
+
+    return wrap(printable(text) if not indent else text, width, subsequent_indent=indent) or [""]

@@ -1,0 +1,51 @@
+"""What a model call used: tokens and money, with what is unknown left unknown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from proctor.data.value import Value
+
+__all__ = ["Cost", "Usage"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Usage(Value):
+    """Token counts as the provider reported them; None where it said nothing."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cached_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+
+    @property
+    def total(self) -> int | None:
+        """The total as reported, else the sum of the parts that are known; None when none is."""
+        if self.total_tokens is not None:
+            return self.total_tokens
+        known = [count for count in (self.input_tokens, self.output_tokens) if count is not None]
+        return sum(known) if known else None
+
+    def __add__(self, other: Usage) -> Usage:
+        """Field by field; a count that only one side knows is kept."""
+        return Usage(
+            **{field.name: _sum(getattr(self, field.name), getattr(other, field.name)) for field in fields(self)}
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Cost(Value):
+    """What a call cost. *source*: who says so: `provider`, or the price list and its version."""
+
+    amount: float
+    unit: Literal["USD"] | str = "USD"
+    source: str = "provider"
+
+
+def _sum(left: int | None, right: int | None) -> int | None:
+    if left is None or right is None:
+        return right if left is None else left
+    return left + right

@@ -1,0 +1,181 @@
+"""Every exception Proctor raises. Each says what happened, where, and what to do; each has a `code`.
+
+    ProctorError
+    ├─ UsageError              you wrote something that cannot be used (also a ValueError)
+    │   ├─ DataErrors          rows of data that cannot be used: all of them at once, in `.problems`
+    │   └─ UnknownName         no such scorer, option, key, file reader; with "did you mean"
+    ├─ UnreadableMessages      a value that is no conversation we can read; names the index and the key
+    ├─ EncodingError           a value that cannot be written as plain data; names the path to it
+    ├─ ScoreError              a step gave something that is no legal score; names the value and the range
+    ├─ ScorerRunError          a scorer's step failed; holds what the finished steps produced
+    └─ TargetError             the thing under test failed or was cut short
+
+`except ProctorError` catches all of them. Nothing here imports anything of Proctor's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = [
+    "DataErrors",
+    "EncodingError",
+    "ProctorError",
+    "ScoreError",
+    "ScorerRunError",
+    "TargetError",
+    "UnknownName",
+    "UnreadableMessages",
+    "UsageError",
+    "cut",
+    "did_you_mean",
+    "safe_message",
+]
+
+
+class ProctorError(Exception):
+    """The root. *code*: a stable word for programs; messages are for people and may change."""
+
+    code: str = "PROCTOR_ERROR"
+
+    def __init__(self, message: str, *, code: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        if code is not None:
+            self.code = code
+
+    def to_dict(self) -> dict[str, Any]:
+        """The error as plain data: `type`, `code`, `message`."""
+        return {"type": type(self).__name__, "code": self.code, "message": self.message}
+
+
+class UsageError(ProctorError, ValueError):
+    """A mistake in what was written: an option, a name, an argument. Raised before anything is run or paid."""
+
+    code = "USAGE"
+
+
+class DataErrors(UsageError):
+    """Rows of data that cannot be used, all at once. *problems*: one sentence each, in input order."""
+
+    code = "INVALID_DATA_ITEM"
+
+    def __init__(self, where: str, problems: Sequence[str], *, code: str | None = None) -> None:
+        self.where = where
+        self.problems = tuple(problems)
+        count = f"{len(self.problems)} problem{'s' if len(self.problems) != 1 else ''}"
+        shown = [f"  {problem}" for problem in self.problems[:20]]
+        if len(self.problems) > len(shown):
+            shown.append(f"  ... and {len(self.problems) - len(shown)} more")
+        super().__init__("\n".join([f"{count} in {where}:", *shown]), code=code)
+
+
+class UnknownName(UsageError, LookupError):
+    """A name that nothing answers to. *name*: as written; *options*: what exists."""
+
+    code = "UNKNOWN_NAME"
+
+    def __init__(
+        self, what: str, name: str, options: Iterable[str], *, hint: str = "", code: str | None = None
+    ) -> None:
+        self.name = name
+        self.options = tuple(options)
+        guess = did_you_mean(name, self.options)
+        known = f" Known: {', '.join(sorted(self.options))}." if not guess and 0 < len(self.options) <= 30 else ""
+        super().__init__(f"no {what} {name!r}.{guess}{known}{hint and ' ' + hint}", code=code)
+
+
+class UnreadableMessages(ProctorError):
+    """A value that is no conversation we can read; the message names the index and the key."""
+
+    code = "UNREADABLE_OUTPUT"
+
+
+class EncodingError(ProctorError, TypeError):
+    """A value that cannot be written as plain data. *path*: how to get to it, as in `input.user.age`."""
+
+    code = "NOT_PLAIN_DATA"
+
+    def __init__(self, path: str, message: str) -> None:
+        self.path = path
+        super().__init__(f"{path or 'value'}: {message}")
+
+
+class ScoreError(ProctorError, ValueError):
+    """A step gave something that is no legal score: no number, not finite, or outside the declared range."""
+
+    code = "INVALID_SCORE"
+
+
+class ScorerRunError(ProctorError):
+    """A scorer could not finish. The cause is in `__cause__`.
+
+    *failed_step*: the step that failed, None when the run could not start (a schema of the scorer's `type`).
+    *completed_steps*: steps that finished, in order.
+    *result*: a `RunSnapshot` of what the finished steps produced, a score of 0 included; None when there is nothing
+    to show. `to_dict()` never holds it: it may be large, or private.
+    """
+
+    code = "SCORER_FAILED_TO_RUN_WORKFLOW_FAILED"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        failed_step: str | None = None,
+        completed_steps: Sequence[str] = (),
+        result: Any = None,
+        code: str | None = None,
+    ) -> None:
+        super().__init__(message, code=code)
+        self.failed_step = failed_step
+        self.completed_steps = tuple(completed_steps)
+        self.result = result
+
+    def to_dict(self) -> dict[str, Any]:
+        """The error as plain data, without `result`."""
+        return {
+            **super().to_dict(),
+            "failed_step": self.failed_step,
+            "completed_steps": list(self.completed_steps),
+        }
+
+
+class TargetError(ProctorError):
+    """The thing under test failed, or its reply could not be used."""
+
+    code = "RUN_EXPERIMENT_TARGET_FAILED_TO_GENERATE_RESULT"
+
+
+def did_you_mean(name: str, options: Iterable[str]) -> str:
+    """The sentence ` Did you mean 'x'?` for the nearest of *options*, or an empty text.
+
+    >>> did_you_mean("includs", ["includes", "excludes"])
+    " Did you mean 'includes'?"
+    """
+    import difflib
+
+    folded = {option.casefold(): option for option in options}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    return f" Did you mean {folded[near[0]]!r}?" if near else ""
+
+
+def cut(text: str, limit: int = 80) -> str:
+    """*text*, or its first *limit* characters with `...` at the end.
+
+    >>> cut("abcdefgh", 6)
+    'abc...'
+    """
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def safe_message(error: BaseException) -> str:
+    """What an exception says, also when its `__str__` raises or says nothing."""
+    try:
+        text = str(error)
+    except Exception as broken:  # noqa: BLE001 - a user's __str__ may raise anything
+        return f"{type(error).__name__} (its message cannot be read: {type(broken).__name__})"
+    return text or type(error).__name__

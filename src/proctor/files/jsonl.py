@@ -1,0 +1,32 @@
+"""JSON Lines: one JSON value a line, UTF-8. Empty lines are skipped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from proctor.errors import UsageError
+
+__all__ = ["read_rows"]
+
+
+def read_rows(path: Path) -> Iterator[tuple[str, Any]]:
+    """Each row with its place (`line 3`); for a line that is not JSON, the `UsageError` that says why."""
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            if text.strip():
+                yield f"line {number}", _value(text)
+
+
+def _value(line: bytes) -> Any:
+    try:
+        return json.loads(line.decode())
+    except UnicodeDecodeError as problem:
+        return UsageError(f"is not UTF-8 (byte {problem.start + 1}); save the file as UTF-8")
+    except json.JSONDecodeError as problem:
+        return UsageError(f"is not JSON: {problem.msg} (column {problem.colno})")
+    except RecursionError:
+        return UsageError("is nested too deeply")

@@ -1,0 +1,60 @@
+"""The one look-up of things by name: nobody imports what is not used, and no floor need know those above it.
+
+A table for what is ours; for other names, the entry points of the group `proctor.<kind>` that installed packages
+declare, read on the first miss and not before.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from proctor.errors import UnknownName, UsageError, safe_message
+
+__all__ = ["find", "import_object", "known"]
+
+_OWN: dict[str, dict[str, str]] = {
+    "file": {
+        ".json": "proctor.files.json:read_rows",
+        ".jsonl": "proctor.files.jsonl:read_rows",
+    },
+    "target": {
+        "callable": "proctor.targets.callable:CallableTarget",
+    },
+}
+
+
+def find(kind: str, name: str) -> Any:
+    """The thing of this kind that has this name. Raises `UnknownName` that lists what there is."""
+    own = _OWN.get(kind, {}).get(name)
+    if own is not None:
+        return import_object(own)
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=f"proctor.{kind}", name=name):
+        return point.load()
+    raise UnknownName(kind, name, known(kind))
+
+
+def known(kind: str) -> list[str]:
+    """The names of this kind: ours, and those that installed packages declare."""
+    from importlib.metadata import entry_points
+
+    return sorted({*_OWN.get(kind, {}), *(point.name for point in entry_points(group=f"proctor.{kind}"))})
+
+
+def import_object(path: str) -> Any:
+    """What `package.module:name` stands for. Raises `UsageError` that says which part is not there."""
+    module_name, colon, names = path.partition(":")
+    if not colon or not module_name or not names:
+        raise UsageError(f"{path!r} is no import path; write package.module:name")
+    try:
+        value = import_module(module_name)
+    except ImportError as problem:
+        raise UsageError(f"{path!r}: cannot import {module_name}: {safe_message(problem)}") from problem
+    for name in names.split("."):
+        if not hasattr(value, name):
+            public = [word for word in vars(value) if not word.startswith("_")]
+            raise UnknownName(f"name in {module_name}", name, public)
+        value = getattr(value, name)
+    return value

@@ -1,0 +1,208 @@
+"""Everything that can be known before anything is paid for: the rows, the columns, and that they make sense."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from proctor.data.column import Column
+from proctor.data.item import Item, derived_id
+from proctor.data.plain import plain
+from proctor.data.reply import Reply
+from proctor.data.threshold import Threshold
+from proctor.data.value import MISSING
+from proctor.errors import DataErrors, ProctorError, UsageError
+from proctor.running.eval import Eval
+from proctor.running.source import read_items
+from proctor.running.target import Target, as_target
+from proctor.scoring.entry import ScorerEntry, read_entries
+from proctor.scoring.keys import numbered
+from proctor.scoring.scorer import Scorer
+
+__all__ = ["Cell", "Plan", "Row", "make_plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A scorer and the column its outcomes belong to."""
+
+    scorer: Scorer
+    column: Column
+    threshold: Threshold | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An item to be run: its place in the input, its id, its cells.
+
+    *given*: the item as it came, for the target; *item*: the same in plain data, for scorers and results.
+    *reply*: what it carried, when it carried one.
+    """
+
+    index: int
+    item_id: str
+    given: Item
+    item: Item
+    gates: tuple[Cell, ...]
+    scorers: tuple[Cell, ...]
+    reply: Reply | None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What will be run. *cells*: all columns in the order of reports, the whole run's before single items' own."""
+
+    rows: tuple[Row, ...]
+    cells: tuple[Cell, ...]
+    target: Target | None
+
+
+def make_plan(evaluation: Eval) -> Plan:
+    """The plan of an evaluation. Raises `UsageError` for the first thing that is wrong, `DataErrors` for all items."""
+    _check_options(evaluation)
+    gates = _cells("gate", read_entries(evaluation.gates, "gates"))
+    scorers = _cells("scorer", read_entries(evaluation.scorers, "scorers"))
+    items = read_items(evaluation.data)
+    target = None if evaluation.target is None else as_target(evaluation.target)
+    rows = _rows(items, gates, scorers, has_target=target is not None)
+    cells = _in_order(
+        [*gates, *(cell for row in rows for cell in row.gates[len(gates) :])],
+        [*scorers, *(cell for row in rows for cell in row.scorers[len(scorers) :])],
+    )
+    if not cells:
+        raise UsageError("nothing to score with: give scorers, gates, or both", code="NO_SCORERS_PROVIDED")
+    return Plan(rows, cells, target)
+
+
+def _check_options(evaluation: Eval) -> None:
+    concurrency = evaluation.concurrency
+    if not isinstance(concurrency, int) or isinstance(concurrency, bool) or concurrency < 1:
+        raise UsageError(f"concurrency must be a whole number, 1 or more, not {concurrency!r}")
+    if evaluation.on_item_complete is not None and not callable(evaluation.on_item_complete):
+        raise UsageError(f"on_item_complete must be a function, not {evaluation.on_item_complete!r}")
+
+
+def _cells(position: str, entries: Sequence[ScorerEntry]) -> tuple[Cell, ...]:
+    """Entries as cells. The same scorer twice is numbered, and warned of."""
+    keys = [entry.scorer.key for entry in entries]
+    names = numbered(keys)
+    for key, name in zip(keys, names, strict=True):
+        if name != key:
+            warnings.warn(
+                f"{position} {key} is given more than once; it is shown as {name}. Use .named()", stacklevel=2
+            )
+    for entry in entries:
+        _check_position(entry, position)
+    return tuple(
+        Cell(entry.scorer, Column(position, None, name, entry.scorer.id), entry.threshold)
+        for name, entry in zip(names, entries, strict=True)
+    )
+
+
+def _check_position(entry: ScorerEntry, position: str) -> None:
+    scorer = entry.scorer
+    scorer.require_runnable()
+    if scorer.type == "trajectory":
+        raise UsageError(f"{scorer.key} scores trajectories, which this version does not extract")
+    if position != "gate":
+        return
+    if entry.threshold is not None:
+        raise UsageError(f"gate {scorer.key} has a threshold: a gate asks for the top of the range; put it in scorers")
+    if scorer.better == "lower":
+        raise UsageError(f"gate {scorer.key}: lower is better, so use scorers=[({scorer.key}, Threshold(max=0))]")
+
+
+def _rows(
+    items: list[Item], gates: tuple[Cell, ...], scorers: tuple[Cell, ...], *, has_target: bool
+) -> tuple[Row, ...]:
+    rows, problems = [], []
+    seen: dict[str, int] = {}
+    for index, item in enumerate(items):
+        try:
+            item_id = _item_id(item, seen)
+            _check_item(item, has_target=has_target)
+            rows.append(_row(index, item_id, item, gates=gates, scorers=scorers))
+        except ProctorError as problem:
+            problems.append(f"item {index}{f' ({item.id})' if item.id else ''}: {problem}")
+    if problems:
+        raise DataErrors("data", problems)
+    return tuple(rows)
+
+
+def _item_id(item: Item, seen: dict[str, int]) -> str:
+    """The item's id. One that was given must be its own; one that is made gets a number when the content repeats."""
+    if item.id is not None:
+        if not isinstance(item.id, str) or not item.id:
+            raise UsageError(f"id must be text that is not empty, not {item.id!r}")
+        if item.id in seen:
+            raise UsageError(f"the id {item.id!r} is taken by an earlier item")
+        seen[item.id] = 1
+        return item.id
+    made = derived_id(item)
+    seen[made] = seen.get(made, 0) + 1
+    return made if seen[made] == 1 else f"{made}-{seen[made]}"
+
+
+def _check_item(item: Item, *, has_target: bool) -> None:
+    given = [name for name in ("input", "inputs", "turns") if getattr(item, name) is not MISSING]
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given)} are both there; give one of them")
+    if item.inputs is not MISSING or item.turns is not MISSING:
+        _check_sequence(item, given[0])
+        raise UsageError(f"{given[0]} is for conversations, which this version does not run; give input")
+    if item.output is MISSING:
+        if not given:
+            raise UsageError("has none of input, inputs, turns and output")
+        if not has_target:
+            raise UsageError("has no output, and there is no target to make one: give target=, or saved outputs")
+
+
+def _check_sequence(item: Item, name: str) -> None:
+    value = getattr(item, name)
+    if isinstance(value, str) or not isinstance(value, Sequence) or not value:
+        raise UsageError(f"{name} must be a list that is not empty, not {value!r}"[:200])
+
+
+def _row(index: int, item_id: str, item: Item, *, gates: tuple[Cell, ...], scorers: tuple[Cell, ...]) -> Row:
+    own_gates = _cells("gate", read_entries(item.gates, "gates")) if item.gates else ()
+    own_scorers = _cells("scorer", read_entries(item.scorers, "scorers")) if item.scorers else ()
+    settled = _settled(item)
+    reply = None if item.output is MISSING else Reply(output=settled.output)
+    given = item if reply is None else settled
+    return Row(index, item_id, given, settled, _joined(gates, own_gates), _joined(scorers, own_scorers), reply)
+
+
+_ATOMS = frozenset({str, int, float, bool, type(None), type(MISSING)})
+_FOREIGN = ("input", "output", "ground_truth", "context", "request_context", "metadata", "label")
+
+
+def _settled(item: Item) -> Item:
+    """The item in plain data: a target that changes what it was given changes nothing for the scorers."""
+    changes = {name: plain(value) for name in _FOREIGN if type(value := getattr(item, name)) not in _ATOMS}
+    return replace(item, **changes) if changes else item
+
+
+def _joined(common: tuple[Cell, ...], own: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    """The run's cells and the item's own; an own scorer that the run has too is the same column, and runs once."""
+    if not own:
+        return common
+    have = {cell.column: cell for cell in common}
+    for cell in own:
+        other = have.get(cell.column)
+        if other is not None and other.threshold != cell.threshold:
+            raise UsageError(f"{cell.column.key} has another threshold here than in the run")
+    return common + tuple(cell for cell in own if cell.column not in have)
+
+
+def _in_order(gates: Iterable[Cell], scorers: Iterable[Cell]) -> tuple[Cell, ...]:
+    """One cell for each column, in order of first appearance. A column has one threshold, whichever item brings it."""
+    cells: dict[Column, Cell] = {}
+    for cell in (*gates, *scorers):
+        first = cells.setdefault(cell.column, cell)
+        if first.threshold != cell.threshold:
+            raise UsageError(
+                f"{cell.column.key} has different thresholds in different items: {first.threshold} and {cell.threshold}",
+                code="INVALID_SCORER_THRESHOLD",
+            )
+    return tuple(cells.values())

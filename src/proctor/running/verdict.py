@@ -1,0 +1,131 @@
+"""From counts to a decision, with the sentence that says what decided it.
+
+A gate passes when every item reached the top of the scorer's range: no score below, no error, no reply that never came,
+and at least one score. A threshold is met when the exact mean is inside its bounds, and errors and failed targets stay
+within `max_errors`. `failed`: a gate missed; else `scored`: a threshold missed; else `passed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from proctor.data.mean import DecidedBy, Mean
+from proctor.data.result import Verdict
+from proctor.data.shown import count_of, shown_score
+from proctor.data.threshold import TOLERANCE, Threshold
+from proctor.errors import cut
+from proctor.running.fold import ColumnFold
+
+__all__ = ["column_mean", "decide"]
+
+
+def column_mean(fold: ColumnFold) -> Mean:
+    """What a column came to."""
+    column, threshold = fold.cell.column, fold.cell.threshold
+    passed: bool | None = None
+    decided_by: DecidedBy | None = None
+    sentence = ""
+    if column.position == "gate":
+        passed, decided_by, sentence = _gate(fold)
+    elif threshold is not None:
+        passed, decided_by, sentence = _threshold(fold, threshold)
+    return Mean(
+        column=column,
+        mean=fold.mean,
+        n=fold.n,
+        of=fold.of,
+        errors=fold.errors,
+        not_scorable=fold.not_scorable,
+        not_run=fold.not_run,
+        threshold=threshold,
+        passed=passed,
+        decided_by=decided_by,
+        sentence=sentence,
+        duration_ms=fold.duration_ms,
+        range=fold.cell.scorer.range,
+        better=fold.cell.scorer.better,
+    )
+
+
+def decide(means: Sequence[Mean]) -> tuple[Verdict | None, str]:
+    """The verdict, and the sentence that decided it."""
+    gates = [mean for mean in means if mean.column.position == "gate" and mean.passed is not None]
+    thresholds = [mean for mean in means if mean.column.position != "gate" and mean.passed is not None]
+    for verdict, what, decided in (("failed", "gate", gates), ("scored", "threshold", thresholds)):
+        missed = [mean for mean in decided if not mean.passed]
+        if missed:
+            more = f" ({count_of(len(missed), len(decided), what)} missed)" if len(decided) > 1 else ""
+            return verdict, f"{missed[0].sentence}{more}"  # type: ignore[return-value]  # one of the three words
+    if not gates and not thresholds:
+        return None, "nothing to decide: no gate and no threshold"
+    parts = [
+        f"{len(found)} {what}{'' if len(found) == 1 else 's'}"
+        for found, what in ((gates, "gate"), (thresholds, "threshold"))
+        if found
+    ]
+    return "passed", f"{' and '.join(parts)} met"
+
+
+def _gate(fold: ColumnFold) -> tuple[bool, DecidedBy, str]:
+    name = f"gate {fold.cell.column.key}"
+    if fold.short:
+        item, outcome = fold.first["short"]
+        why = f": {cut(outcome.reason, 160)}" if outcome.reason else ""
+        more = f"; {count_of(fold.short, fold.of, 'item')} fell short" if fold.of > 1 else ""
+        return False, "scores", f"{name} missed: item {item} scored {shown_score(outcome.score)}{why}{more}"
+    if fold.errors or fold.not_run:
+        return False, "errors", f"{name} missed: {_errors(fold)}"
+    if not fold.n:
+        item, outcome = fold.first["declined"]
+        why = f" ({outcome.reason})" if outcome.reason else ""
+        return False, "declines", f"{name} missed: nothing to decide on, all {fold.of} items declined{why}"
+    return True, "scores", f"{name} met: {count_of(fold.n, fold.of, 'item')} reached the top"
+
+
+def _threshold(fold: ColumnFold, threshold: Threshold) -> tuple[bool | None, DecidedBy, str]:
+    name, mean = fold.cell.column.key, fold.mean
+    counted = f"over {count_of(fold.n, fold.of, 'item')}"
+    if mean is not None and not threshold.admits(mean):
+        return False, "scores", f"{name} missed its threshold: mean {_compared(mean, threshold)} {counted}{_hint(fold)}"
+    bad = fold.errors + fold.not_run
+    if bad / fold.of > threshold.max_errors + TOLERANCE:
+        allowed = f", {threshold.max_errors:g} of them allowed" if threshold.max_errors else ""
+        return False, "errors", f"{name} missed its threshold: {_errors(fold)}{allowed}"
+    if fold.n < threshold.min_scored:
+        by: DecidedBy = "errors" if bad and not fold.not_scorable else "declines"
+        return False, by, f"{name} missed its threshold: {fold.n} items scored, at least {threshold.min_scored} needed"
+    if mean is None:
+        return None, "declines", f"{name} scored nothing and decides nothing (min_scored=0)"
+    return True, "scores", f"{name} met: mean {shown_score(mean, threshold)} {counted}, needed {threshold}"
+
+
+def _errors(fold: ColumnFold) -> str:
+    parts = []
+    if fold.errors:
+        item, outcome = fold.first["error"]
+        message = cut(outcome.error.message, 160) if outcome.error else ""
+        parts.append(f"{count_of(fold.errors, fold.of, 'item')} ended in an error, first {item}: {message}")
+    if fold.not_run:
+        item, _ = fold.first["not_run"]
+        parts.append(f"{count_of(fold.not_run, fold.of, 'item')} had no reply, first {item}")
+    return "; ".join(parts)
+
+
+def _compared(mean: float, threshold: Threshold) -> str:
+    """`0.667 < 0.67`: the mean, and the bound it is beyond."""
+    shown = shown_score(mean, threshold)
+    if threshold.min is not None and mean < threshold.min - TOLERANCE:
+        return f"{shown} < {threshold.min:g}"
+    return f"{shown} > {threshold.max:g}"
+
+
+def _hint(fold: ColumnFold) -> str:
+    """For a bound that was meant as a fraction: 2 of 3 does not reach 0.67, but it reaches 2/3."""
+    mean, threshold = fold.mean, fold.cell.threshold
+    if mean is None or threshold is None or threshold.min is None or not 0 < threshold.min - mean < 0.005:
+        return ""
+    exact = Fraction(mean).limit_denominator(100)
+    if abs(float(exact) - mean) > TOLERANCE or exact.denominator == 1:
+        return ""
+    return f" (the mean is {exact}; use {exact} as the threshold if that is enough)"

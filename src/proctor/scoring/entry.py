@@ -1,0 +1,73 @@
+"""A scorer where it is used: with a threshold, or without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from proctor.data.threshold import TOLERANCE, Threshold
+from proctor.data.value import Value
+from proctor.errors import UsageError
+from proctor.scoring.scorer import Scorer
+
+__all__ = ["ScorerEntry", "read_entries", "read_entry"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ScorerEntry(Value):
+    """A scorer and the bound on its mean; also written `(scorer, threshold)`. Without a bound it decides nothing."""
+
+    scorer: Scorer
+    threshold: Any = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.scorer, Scorer):
+            raise UsageError(f"an entry takes a scorer, not {_shown(self.scorer)}{_hint(self.scorer)}")
+        if self.threshold is not None:
+            threshold = Threshold.of(self.threshold)
+            _check_range(self.scorer, threshold)
+            object.__setattr__(self, "threshold", threshold)
+
+
+def read_entries(given: Any, where: str) -> tuple[ScorerEntry, ...]:
+    """Entries from a list of scorers, `(scorer, threshold)` pairs, mappings and ScorerEntry values."""
+    if isinstance(given, Scorer | str | Mapping) or not isinstance(given, Iterable):
+        raise UsageError(f"{where} must be a list of scorers, not {_shown(given)}", code="INVALID_AGENT_SCORERS")
+    return tuple(read_entry(entry, f"{where}[{index}]") for index, entry in enumerate(given))
+
+
+def read_entry(given: Any, where: str) -> ScorerEntry:
+    """One entry. Every mistake names *where* it stands."""
+    try:
+        if isinstance(given, ScorerEntry):
+            return given
+        if isinstance(given, tuple) and len(given) == 2:
+            return ScorerEntry(*given)
+        if isinstance(given, Mapping):
+            if unknown := given.keys() - {"scorer", "threshold"}:
+                raise UsageError(f"an entry has scorer and threshold, not {', '.join(map(repr, sorted(unknown)))}")
+            return ScorerEntry(given.get("scorer"), given.get("threshold"))  # type: ignore[arg-type]  # checked there
+        return ScorerEntry(given)
+    except UsageError as problem:
+        raise UsageError(f"{where}: {problem}", code=problem.code) from problem
+
+
+def _check_range(scorer: Scorer, threshold: Threshold) -> None:
+    low, high = scorer.range
+    for name, bound in (("min", threshold.min), ("max", threshold.max)):
+        if bound is not None and not low - TOLERANCE <= bound <= high + TOLERANCE:
+            message = f"threshold {name} {bound:g} of {scorer.key} is outside the scorer's range {low:g} to {high:g}"
+            raise UsageError(message, code="INVALID_SCORER_THRESHOLD")
+
+
+def _shown(value: Any) -> str:
+    name = getattr(value, "__name__", None)
+    return f"the function {name}" if name and callable(value) else f"{type(value).__name__} {value!r}"[:120]
+
+
+def _hint(value: Any) -> str:
+    module = getattr(value, "__module__", "") or ""
+    if callable(value) and module.startswith("proctor.checks"):
+        return "; call it: checks.includes('...')"
+    return "; put @scorer over it" if callable(value) else ""

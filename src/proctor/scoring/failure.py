@@ -1,0 +1,37 @@
+"""Exceptions as data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from proctor.data.outcome import Failure
+from proctor.errors import ProctorError, safe_message
+
+__all__ = ["failure_from"]
+
+_FRAMES = 12
+_CHARACTERS = 6000
+
+
+def failure_from(
+    error: BaseException, *, code: str | None = None, step: str | None = None, completed_steps: Sequence[str] = ()
+) -> Failure:
+    """What *error* was, as a value. *code*: for errors that have none of their own."""
+    return Failure(
+        type=type(error).__name__,
+        message=safe_message(error),
+        code=error.code if isinstance(error, ProctorError) else code,
+        step=step,
+        completed_steps=tuple(completed_steps),
+        traceback=_traceback(error),
+    )
+
+
+def _traceback(error: BaseException) -> str | None:
+    import traceback
+
+    try:
+        lines = traceback.format_exception(error, limit=-_FRAMES)
+    except Exception:  # noqa: BLE001 - a user's exception may not even be printable
+        return None
+    return "".join(lines)[-_CHARACTERS:]

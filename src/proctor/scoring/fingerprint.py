@@ -1,0 +1,92 @@
+"""What a scorer is, in 12 hex digits, so that a stored score can be known to come from the same one.
+
+A built-in is its id, arguments and version. A user's function is its source text, defaults and closure values, as far
+as they can be written as plain data; what cannot makes the fingerprint `unknown`, which equals nothing: better to say
+so than to guess. `version=` stands for all functions of a scorer.
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from functools import partial
+from hashlib import sha256
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any
+
+from proctor.data.plain import canonical_json, plain
+from proctor.errors import EncodingError
+from proctor.scoring.callables import RunFunction
+from proctor.scoring.steps import Prompt, Step
+
+if TYPE_CHECKING:
+    from proctor.scoring.scorer import Scorer
+
+__all__ = ["UNKNOWN", "fingerprint", "function_content"]
+
+UNKNOWN = "unknown"
+
+
+def fingerprint(scorer: Scorer) -> str:
+    """The fingerprint of *scorer*, or `unknown`."""
+    content: dict[str, Any] = {"id": scorer.id, "range": list(scorer.range), "better": scorer.better}
+    try:
+        content["arguments"] = plain(dict(scorer.arguments))
+        if scorer.version is not None:
+            content["version"] = scorer.version
+        elif not scorer.builtin:
+            content["steps"] = {name: _step(step) for name, step in scorer.steps.items()}
+            content["prepare_run"] = scorer.prepare_run and function_content(scorer.prepare_run)
+        if scorer.judge is not None:
+            content["judge"] = [scorer.judge.model, scorer.judge.instructions, plain(scorer.judge.settings)]
+        text = canonical_json(content)
+    except (EncodingError, RecursionError):  # a function that closes over itself has no end
+        return UNKNOWN
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _step(step: Step) -> Any:
+    if isinstance(step, Prompt):
+        return {"prompt": step.description, "create": function_content(step.create), "output": _schema(step.output)}
+    return function_content(step)
+
+
+def _schema(output: Any) -> Any:
+    return output.model_json_schema() if hasattr(output, "model_json_schema") else plain(output)
+
+
+def function_content(function: Any) -> Any:
+    """What a function is: source, defaults, closure. Raises `EncodingError` for what cannot be written."""
+    if isinstance(function, RunFunction):
+        return function_content(function.function)
+    if isinstance(function, partial):
+        return [function_content(function.func), plain(list(function.args)), plain(function.keywords)]
+    if isinstance(function, MethodType):
+        return [function_content(function.__func__), plain(vars(function.__self__))]
+    if not isinstance(function, FunctionType):
+        raise EncodingError("", f"a {type(function).__name__} has no source text")
+    return {
+        "source": _source(function),
+        "defaults": plain(list(function.__defaults__ or ())),
+        "keyword_defaults": plain(function.__kwdefaults__ or {}),
+        "closure": {name: _closed_over(cell) for name, cell in _cells(function)},
+    }
+
+
+def _source(function: FunctionType) -> str:
+    try:
+        return textwrap.dedent(inspect.getsource(function)).strip()
+    except (OSError, TypeError):
+        raise EncodingError("", f"the source of {function.__qualname__} cannot be read") from None
+
+
+def _cells(function: FunctionType) -> list[tuple[str, Any]]:
+    return list(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
+
+
+def _closed_over(cell: Any) -> Any:
+    try:
+        value = cell.cell_contents
+    except ValueError:
+        return None  # a name that is not bound yet
+    return function_content(value) if isinstance(value, FunctionType) else plain(value)

@@ -1,0 +1,49 @@
+"""What counts as a score: a finite number inside the scorer's range, and nothing else."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from math import isfinite
+from numbers import Real
+from typing import Any
+
+from proctor.data.threshold import TOLERANCE
+from proctor.errors import ScoreError, cut
+
+__all__ = ["as_score"]
+
+
+def as_score(value: Any, bounds: tuple[float, float], scorer_id: str) -> float:
+    """*value* as a float inside *bounds*. True and False are 1.0 and 0.0; numpy, Decimal and Fraction are floats.
+
+    A value within 1e-9 outside the range is on its edge. Raises `ScoreError` that names the value and the scorer.
+
+    >>> as_score(True, (0, 1), "polite"), as_score(1.0000000002, (0, 1), "polite")
+    (1.0, 1.0)
+    """
+    kind = type(value)
+    number = float(value) if kind is float or kind is bool or kind is int else _foreign(value, scorer_id)
+    low, high = bounds
+    if low <= number <= high:
+        return number
+    if not isfinite(number):
+        raise ScoreError(f"{scorer_id} gave {value!r}: a score must be a finite number", code="SCORE_NOT_FINITE")
+    if low - TOLERANCE <= number <= high + TOLERANCE:
+        return min(max(number, float(low)), float(high))
+    raise ScoreError(
+        f"{scorer_id} gave {value!r}, outside its range {low:g} to {high:g}; declare range= or scale= if this is meant",
+        code="SCORE_OUT_OF_RANGE",
+    )
+
+
+def _foreign(value: Any, scorer_id: str) -> float:
+    if type(value).__module__.partition(".")[0] == "numpy" and getattr(value, "size", 0) == 1:
+        value = value.item()
+    if isinstance(value, Real | Decimal):
+        try:
+            return float(value)
+        except (OverflowError, ValueError) as problem:
+            raise ScoreError(f"{scorer_id} gave {value!r}: {problem}", code="SCORE_NOT_FINITE") from None
+    shown = cut(repr(value))
+    hint = "; end generate_score with `return`" if value is None else ""
+    raise ScoreError(f"{scorer_id} gave {shown} ({type(value).__name__}): a score must be a number or a bool{hint}")

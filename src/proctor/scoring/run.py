@@ -1,0 +1,232 @@
+"""What a scorer sees: one run of the thing under test, in every shape by one rule.
+
+One object is shared by all scorers of an item; each view is worked out once, when first asked for. `messages` is the
+whole exchange, what came in and what came out. `text`, `tool_calls` and `reasoning` are of the output alone, since that
+is what is scored; `user_text` and `system_text` are of the whole exchange.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from proctor.data.message import Message, Reasoning, ToolCall
+from proctor.data.read import read_input, read_messages
+from proctor.data.trajectory import Trajectory
+from proctor.data.usage import Cost, Usage
+from proctor.data.value import MISSING
+from proctor.errors import UsageError, cut
+
+__all__ = ["ScorerRun", "TurnRun"]
+
+_UNKNOWN: Final = object()  # a view that nobody has asked for yet
+
+
+class TurnRun:
+    """One turn of a conversation as scorers see it: what the user gave, and what came back."""
+
+    __slots__ = ("input", "output")
+
+    def __init__(self, input: Any, output: Any) -> None:
+        self.input = input
+        self.output = output
+
+
+class ScorerRun:
+    """A run to be scored. *output* is what the target gave: messages, text, or any value.
+
+    *input*, *output* and *ground_truth* are MISSING when there is none; None, 0, False and "" are values. *turns*: all
+    turns of a conversation, whose first input is `input`. *usage*, *cost*, *duration_ms*: the target's, None if unknown.
+    *extra*: any other keyword given.
+
+    >>> run = ScorerRun(output=[{"role": "assistant", "content": "It is sunny."}], input="Weather?")
+    >>> run.text, run.user_text
+    ('It is sunny.', 'Weather?')
+    """
+
+    __slots__ = (
+        "_calls",
+        "_input_messages",
+        "_output_messages",
+        "_text",
+        "_texts",
+        "context",
+        "cost",
+        "duration_ms",
+        "expected_trajectory",
+        "extra",
+        "ground_truth",
+        "input",
+        "output",
+        "request_context",
+        "trajectory",
+        "turns",
+        "usage",
+    )
+
+    def __init__(
+        self,
+        *,
+        output: Any,
+        input: Any = MISSING,
+        ground_truth: Any = MISSING,
+        context: Any = None,
+        turns: Sequence[TurnRun] = (),
+        expected_trajectory: Any = None,
+        trajectory: Trajectory | None = None,
+        request_context: Mapping[str, Any] | None = None,
+        usage: Usage | None = None,
+        cost: Cost | None = None,
+        duration_ms: float | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.input = input
+        self.output = output
+        self.ground_truth = ground_truth
+        self.context = context
+        self.turns = turns
+        self.expected_trajectory = expected_trajectory
+        self.trajectory = trajectory
+        self.request_context = request_context
+        self.usage = usage
+        self.cost = cost
+        self.duration_ms = duration_ms
+        self.extra = extra or {}
+        self._input_messages: Any = _UNKNOWN
+        self._output_messages: Any = _UNKNOWN
+        self._text: Any = _UNKNOWN
+        self._texts: Any = _UNKNOWN
+        self._calls: Any = _UNKNOWN
+
+    @classmethod
+    def of(cls, given: ScorerRun | Mapping[str, Any]) -> ScorerRun:
+        """A run from a mapping of the fields, in snake_case or the documents' camelCase; others are `extra`."""
+        if isinstance(given, ScorerRun):
+            return given
+        if not isinstance(given, Mapping):
+            raise UsageError(f"a run is a ScorerRun or a mapping with output, not {type(given).__name__}")
+        named = {_SNAKE.get(key, key): value for key, value in given.items()}
+        if "output" not in named:
+            raise UsageError("a run needs an output")
+        extra = dict(named.pop("extra", None) or {})
+        known = {key: named.pop(key) for key in _FIELDS if key in named}
+        return cls(**known, extra=extra | named)
+
+    def replace(self, **changes: Any) -> ScorerRun:
+        """A copy with other fields; for `prepare_run`.
+
+        >>> ScorerRun(output="a", ground_truth="b").replace(ground_truth=None).ground_truth is None
+        True
+        """
+        for name in changes:
+            if name not in _FIELDS and name != "extra":
+                raise UsageError(f"a run has no field {name!r}")
+        return ScorerRun(**{name: getattr(self, name) for name in (*_FIELDS, "extra")} | changes)
+
+    @property
+    def input_messages(self) -> tuple[Message, ...]:
+        """What came in: system messages, history and the user's words, of the first turn in a conversation."""
+        if self._input_messages is _UNKNOWN:
+            self._input_messages = read_input(self.input)
+        return self._input_messages  # type: ignore[no-any-return]
+
+    @property
+    def output_messages(self) -> tuple[Message, ...]:
+        """What came out. Raises `UnreadableMessages` for what is no conversation, None included."""
+        if self._output_messages is _UNKNOWN:
+            self._output_messages = read_messages(self.output)
+        return self._output_messages  # type: ignore[no-any-return]
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The whole exchange, in order: all turns of a conversation, else the input and then the output."""
+        if not self.turns:
+            return self.input_messages + self.output_messages
+        pairs = [read_input(turn.input) + read_messages(turn.output) for turn in self.turns]
+        return tuple(message for pair in pairs for message in pair)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of the assistant's messages in the output, in order; empty ones left out."""
+        if self._texts is _UNKNOWN:
+            self._texts = _texts(self.output_messages, "assistant")
+        return self._texts  # type: ignore[no-any-return]
+
+    @property
+    def text(self) -> str:
+        """Everything the assistant said in the output; messages joined by one space."""
+        if self._text is _UNKNOWN:
+            self._text = " ".join(self.texts)
+        return self._text  # type: ignore[no-any-return]
+
+    @property
+    def user_text(self) -> str:
+        """Everything the user said, in the input and later; messages joined by one space."""
+        return " ".join(_texts(self.messages, "user"))
+
+    @property
+    def system_text(self) -> str:
+        """The system messages, with a blank line between them."""
+        return "\n\n".join(_texts(self.messages, "system"))
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls made in the output, in order, each with what came back. See `proctor.data.message`."""
+        if self._calls is _UNKNOWN:
+            self._calls = tuple(
+                part
+                for message in self.output_messages
+                for part in message.parts
+                if type(part) is ToolCall and part.made
+            )
+        return self._calls  # type: ignore[no-any-return]
+
+    @property
+    def reasoning(self) -> str:
+        """What the model thought aloud in the output, parts joined by line ends; empty when nothing was recorded."""
+        thoughts = [part.text for message in self.output_messages for part in message.parts if type(part) is Reasoning]
+        return "\n".join(thought for thought in thoughts if thought)
+
+    def transcript(self, *, roles: Iterable[str] = ("user", "assistant")) -> str:
+        r"""The exchange as lines of `role: text`, for these roles; messages without text are left out.
+
+        >>> ScorerRun(output="Noon.", input="What time is it?").transcript()
+        'user: What time is it?\nassistant: Noon.'
+        """
+        wanted = {roles} if isinstance(roles, str) else set(roles)
+        lines = [(message.role, message.text.strip()) for message in self.messages if message.role in wanted]
+        return "\n".join(f"{role}: {text}" for role, text in lines if text)
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{name}={cut(repr(value))}"
+            for name in _FIELDS
+            if (value := getattr(self, name)) is not MISSING and value is not None and value != ()
+        ]
+        return f"ScorerRun({', '.join(shown)})"
+
+
+_FIELDS = (
+    "output",
+    "input",
+    "ground_truth",
+    "context",
+    "turns",
+    "expected_trajectory",
+    "trajectory",
+    "request_context",
+    "usage",
+    "cost",
+    "duration_ms",
+)
+_SNAKE = {
+    "groundTruth": "ground_truth",
+    "expectedTrajectory": "expected_trajectory",
+    "requestContext": "request_context",
+    "durationMs": "duration_ms",
+    "runId": "run_id",
+}
+
+
+def _texts(messages: Sequence[Message], role: str) -> tuple[str, ...]:
+    return tuple(text for message in messages if message.role == role and (text := message.text))

@@ -1,0 +1,283 @@
+"""Scorers: immutable values that turn one run into one outcome.
+
+Two doors onto one pipeline: `create_scorer(...)` with a step after another, and `@scorer` over a single function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from math import isfinite
+from typing import Any, Literal, TypeAlias
+from uuid import uuid4
+
+from proctor.bridge import sync_twin
+from proctor.data.column import Column, ScorerRef
+from proctor.data.outcome import Outcome
+from proctor.data.plain import plain
+from proctor.data.usage import Usage
+from proctor.data.value import MISSING, Value
+from proctor.errors import ScorerRunError, UnknownName, UsageError
+from proctor.judging.judge import Judge
+from proctor.scoring.callables import is_async, takes_one
+from proctor.scoring.fingerprint import fingerprint
+from proctor.scoring.keys import key_of
+from proctor.scoring.pipeline import drive, start, walk
+from proctor.scoring.run import ScorerRun
+from proctor.scoring.schema import check_schemas
+from proctor.scoring.steps import STEP_NAMES, Prompt, Step, StepFunction, StepName
+
+__all__ = ["Better", "Kind", "PlannedStep", "Scorer"]
+
+Better: TypeAlias = Literal["higher", "lower"]
+Kind: TypeAlias = Literal["binary", "graded"]
+PlannedStep: TypeAlias = tuple[StepName, StepFunction, bool | None]
+"""Name, function, and where it runs: None at once (ours), False at once or as a coroutine, True away from the loop."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Scorer(Value):
+    """One way to score a run. Made by `create_scorer`, `@scorer`, or the functions of `proctor.checks`.
+
+    *range*: the least and greatest score. *better*: which end is good. *kind*: `binary` when only the ends occur.
+    *version*: what to change when the meaning changes; it replaces the source text in the fingerprint. *arguments*:
+    what it was built with, where that differs from the defaults: they make the `key`. *inline*: its functions are quick
+    and may run on the event loop.
+    """
+
+    id: str
+    name: str = ""
+    description: str = ""
+    judge: Judge | None = None
+    type: Any = None
+    prepare_run: Callable[[ScorerRun], Any] | None = None
+    range: tuple[float, float] = (0.0, 1.0)
+    better: Better = "higher"
+    kind: Kind = "graded"
+    version: str | None = None
+    steps: Mapping[StepName, Step] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    positional: str | None = None
+    key: str = ""
+    inline: bool = False
+    builtin: bool = False
+    plan: tuple[PlannedStep, ...] = field(init=False, compare=False, default=())
+    whole: bool = field(init=False, compare=False, default=False)
+
+    def __post_init__(self) -> None:
+        _check(self)
+        steps = {name: self.steps[name] for name in STEP_NAMES if name in self.steps}
+        plan = tuple((name, _function(step), _away(step, self)) for name, step in steps.items())
+        for name, value in (
+            ("name", self.name or self.id),
+            ("steps", steps),
+            ("key", self.key or key_of(self.id, self.arguments, positional=self.positional)),
+            ("plan", plan),
+            ("whole", bool(plan) and all(away for _, _, away in plan)),
+        ):
+            object.__setattr__(self, name, value)
+
+    # ── building: each gives a new scorer ──────────────────────────────────────────────────────────────────────────
+
+    def preprocess(self, step: Step) -> Scorer:
+        """With a first step, that gathers what the next ones need. It sees `ctx.run`."""
+        return self._with_step("preprocess", step)
+
+    def analyze(self, step: Step) -> Scorer:
+        """With a step that makes the finding. It sees `ctx.run` and `ctx.preprocess`."""
+        return self._with_step("analyze", step)
+
+    def generate_score(self, step: Step) -> Scorer:
+        """With the step that gives the number: a number, a bool, `Score(...)` or `not_scorable(...)`. Required."""
+        return self._with_step("generate_score", step)
+
+    def generate_reason(self, step: Step) -> Scorer:
+        """With the step that gives the sentence. It also sees `ctx.score`."""
+        return self._with_step("generate_reason", step)
+
+    def named(self, key: str) -> Scorer:
+        """The same scorer under a key of your own, to tell it from its likes.
+
+        >>> from proctor import checks
+        >>> checks.includes("Brooklyn").named("names the place").key
+        'names the place'
+        """
+        if not isinstance(key, str) or not key.strip():
+            raise UsageError(f"a key is a text that is not empty, not {key!r}")
+        return self._copy(key=key)
+
+    def replace(self, **changes: Any) -> Scorer:
+        """A copy with changes: any step by its name, or `judge`, `id`, `name`, `description`, `version`, `range` ...
+
+        The copy of a built-in under its own id keeps its key; give it another with `.named()`.
+        """
+        steps = {name: changes.pop(name) for name in STEP_NAMES if name in changes}
+        known = [f.name for f in fields(self) if f.init and f.name not in {"steps", "builtin", "positional"}]
+        for name in changes:
+            if name not in known:
+                raise UnknownName("part of a scorer", name, [*known, *STEP_NAMES])
+        return self._copy(**changes, steps={**self.steps, **steps}, builtin=self.builtin and not steps)
+
+    def _with_step(self, name: StepName, step: Step) -> Scorer:
+        if name in self.steps:
+            raise UsageError(f"{self.id} already has {name}; use .replace({name}=...) to change it")
+        return self._copy(steps={**self.steps, name: step})
+
+    def _copy(self, **changes: Any) -> Scorer:
+        own = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+        if {"id", "arguments"} & changes.keys() and "key" not in changes:
+            own["key"] = ""
+        return Scorer(**own | changes)
+
+    # ── what others ask of it ──────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def fingerprint(self) -> str:
+        """12 hex digits of what this scorer is, or `unknown`. See `proctor.scoring.fingerprint`."""
+        return fingerprint(self)
+
+    @property
+    def shapes_run(self) -> bool:
+        """Whether it sees the run otherwise than it came."""
+        return self.prepare_run is not None or isinstance(self.type, tuple)
+
+    @property
+    def prepares_away(self) -> bool:
+        """Whether its `prepare_run` is a user's `def`, to be called away from the loop."""
+        return not self.inline and not is_async(self.prepare_run)
+
+    @property
+    def prompts(self) -> tuple[StepName, ...]:
+        """The steps that a judge answers."""
+        return tuple(name for name, step in self.steps.items() if isinstance(step, Prompt))
+
+    def to_ref(self) -> ScorerRef:
+        """What is written of this scorer."""
+        return ScorerRef(self.id, self.key, self.fingerprint)
+
+    def require_runnable(self) -> None:
+        """Raise a `UsageError` when it cannot run: no generate_score, or steps for a judge."""
+        if "generate_score" not in self.steps:
+            steps = ", ".join(self.steps) or "none"
+            message = f"scorer {self.id} has no generate_score step (steps: {steps}); add .generate_score(...)"
+            raise UsageError(message, code="SCORER_FAILED_TO_RUN_MISSING_GENERATE_SCORE")
+        if self.prompts:
+            message = f"scorer {self.id}: {', '.join(self.prompts)} is for a judge, and this version runs no judges"
+            raise UsageError(message, code="JUDGED_STEPS_UNAVAILABLE")
+
+    # ── running ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def run(
+        self,
+        run: ScorerRun | Mapping[str, Any] | None = None,
+        /,
+        *,
+        output: Any = MISSING,
+        input: Any = MISSING,
+        run_id: str | None = None,
+        ground_truth: Any = MISSING,
+        context: Any = None,
+        turns: Sequence[Any] = (),
+        expected_trajectory: Any = None,
+        request_context: Mapping[str, Any] | None = None,
+        usage: Usage | None = None,
+        **extra: Any,
+    ) -> Outcome:
+        """Score one output. Give a `ScorerRun` (or a mapping of its fields), or the fields as keywords.
+
+        The outcome is `scored` or `not_scorable`. Raises `ScorerRunError` when a step fails; it keeps what the finished
+        steps produced. Any other keyword is in `run.extra`.
+        """
+        self.require_runnable()
+        if run is None:
+            if output is MISSING:
+                raise UsageError(f"{self.id}.run needs output=, what the target gave")
+            run = ScorerRun(
+                output=plain(output),
+                input=plain(input),
+                ground_truth=plain(ground_truth),
+                context=plain(context),
+                turns=turns,
+                expected_trajectory=expected_trajectory,
+                request_context=request_context,
+                usage=usage,
+                extra=extra,
+            )
+        else:
+            run = ScorerRun.of(run)
+            run_id = run_id or run.extra.get("run_id")
+        raised: list[BaseException] = []
+        column = Column("scorer", None, self.key, self.id)
+        walking = walk(self, run, column=column, run_id=run_id or str(uuid4()), raised=raised)
+        outcome = await drive(walking, start(walking), whole=self.whole)
+        if outcome.error is None:
+            return outcome
+        raise _run_error(self, outcome) from (raised[0] if raised else None)
+
+    run_sync = sync_twin(run)
+
+
+def _run_error(scorer: Scorer, outcome: Outcome) -> ScorerRunError:
+    failure = outcome.error
+    if failure is None:
+        raise AssertionError("unreachable")
+    where = f" in {failure.step}" if failure.step else ""
+    return ScorerRunError(
+        f"{scorer.id} failed{where}: {failure.message}",
+        failed_step=failure.step,
+        completed_steps=failure.completed_steps,
+        result=outcome.evidence,
+    )
+
+
+def _function(step: Step) -> StepFunction:
+    if not isinstance(step, Prompt):
+        return step
+
+    def refuse(ctx: Any) -> Any:  # noqa: ARG001 - it has the shape of every step
+        raise UsageError(f"the step {step.description!r} is for a judge, and this version runs no judges")
+
+    return refuse
+
+
+def _away(step: Step, scorer: Scorer) -> bool | None:
+    if scorer.builtin:
+        return None
+    return not (scorer.inline or isinstance(step, Prompt) or is_async(step))
+
+
+def _check(scorer: Scorer) -> None:
+    if not isinstance(scorer.id, str) or not scorer.id.strip():
+        message = "a scorer needs an id, a text that is not empty: create_scorer(id='refund-policy', ...)"
+        raise UsageError(message, code="SCORER_FAILED_TO_CREATE_MISSING_ID")
+    for name, step in scorer.steps.items():
+        if name not in STEP_NAMES:
+            raise UnknownName("step", name, STEP_NAMES)
+        if not isinstance(step, Prompt) and not (callable(step) and takes_one(step)):
+            raise UsageError(f"{scorer.id}: {name} must be a function of one argument (ctx) or a Prompt, not {step!r}")
+    low, high = _bounds(scorer)
+    if not (isfinite(low) and isfinite(high) and low < high):
+        raise UsageError(f"{scorer.id}: range must be (low, high) with low < high, not {scorer.range!r}")
+    if scorer.better not in ("higher", "lower"):
+        raise UsageError(f"{scorer.id}: better is 'higher' or 'lower', not {scorer.better!r}")
+    if scorer.kind not in ("binary", "graded"):
+        raise UsageError(f"{scorer.id}: kind is 'binary' or 'graded', not {scorer.kind!r}")
+    _check_type(scorer)
+
+
+def _bounds(scorer: Scorer) -> tuple[float, float]:
+    try:
+        low, high = scorer.range
+        return float(low), float(high)
+    except (TypeError, ValueError):
+        raise UsageError(f"{scorer.id}: range must be two numbers (low, high), not {scorer.range!r}") from None
+
+
+def _check_type(scorer: Scorer) -> None:
+    kind = scorer.type
+    if kind is None or kind in ("agent", "trajectory"):
+        return
+    if isinstance(kind, tuple) and len(kind) == 2:
+        check_schemas(kind, scorer.id)
+        return
+    raise UsageError(f"{scorer.id}: type is 'agent', 'trajectory' or a pair of schemas (input, output), not {kind!r}")

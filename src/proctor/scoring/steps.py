@@ -1,0 +1,114 @@
+"""The four steps of a scorer, what they are given, and what they may give back.
+
+preprocess -> analyze -> generate_score -> generate_reason, always in this order; only `generate_score` is required.
+A step is a function of one argument, the `StepContext`, or a `Prompt` for a judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
+
+from proctor.data.value import MISSING, Value
+from proctor.errors import UsageError
+from proctor.judging.judge import Judge
+
+if TYPE_CHECKING:
+    from proctor.scoring.run import ScorerRun
+
+__all__ = [
+    "STEP_NAMES",
+    "Declined",
+    "Prompt",
+    "Score",
+    "Step",
+    "StepContext",
+    "StepFunction",
+    "StepName",
+    "is_not_scorable",
+    "not_scorable",
+]
+
+StepName: TypeAlias = Literal["preprocess", "analyze", "generate_score", "generate_reason"]
+STEP_NAMES: Final[tuple[StepName, ...]] = ("preprocess", "analyze", "generate_score", "generate_reason")
+
+
+class StepContext:
+    """What a step sees: the run, and what the steps before it gave. MISSING for steps that are not there."""
+
+    __slots__ = ("analyze", "preprocess", "run", "score")
+
+    def __init__(self, run: ScorerRun) -> None:
+        self.run = run
+        self.preprocess: Any = MISSING
+        self.analyze: Any = MISSING
+        self.score: Any = MISSING
+
+    def __repr__(self) -> str:
+        return f"StepContext(preprocess={self.preprocess!r}, analyze={self.analyze!r}, score={self.score!r})"
+
+
+StepFunction: TypeAlias = Callable[[StepContext], Any]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Prompt(Value):
+    """A step that a judge answers. *create*: makes the text from the context, def or async def.
+
+    *output*: the pydantic model or schema of the answer (preprocess and analyze; a score is a number and a reason is
+    text by themselves). *judge*: settings for this step, merged over the scorer's field by field.
+    """
+
+    description: str
+    output: Any = None
+    create: StepFunction | None = None
+    judge: Judge | None = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.create):
+            raise UsageError(f"Prompt({self.description!r}) needs create=, a function of ctx that gives the text")
+
+
+Step: TypeAlias = StepFunction | Prompt
+
+
+@final
+class Declined:
+    """What `not_scorable` returns. Only that very object declines: a copy from JSON or one inside a list does not."""
+
+    __slots__ = ("reason",)
+
+    def __init__(self, reason: str | None) -> None:
+        self.reason = reason
+
+    def __repr__(self) -> str:
+        return f"not_scorable({self.reason!r})" if self.reason else "not_scorable()"
+
+
+def not_scorable(reason: str | None = None) -> Declined:
+    """Return this from any function step when the question does not apply to the item.
+
+    The outcome is `not_scorable`, counted beside every mean and part of none. In generate_reason it drops only the
+    reason: the score stands.
+
+    >>> not_scorable("No policy supplied")
+    not_scorable('No policy supplied')
+    """
+    if reason is not None and not isinstance(reason, str):
+        raise UsageError(f"not_scorable takes a reason as text, not {reason!r}")
+    return Declined(reason)
+
+
+def is_not_scorable(value: object) -> bool:
+    """Whether a step's result declines."""
+    return type(value) is Declined
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Score(Value):
+    """A score with more to say. *value*: a number or a bool; *label*: a word for it; *reason*: a sentence."""
+
+    value: Any
+    label: str | None = None
+    reason: str | None = None
