@@ -130,10 +130,9 @@ def round_to_two_decimals(number: float) -> float:
     >>> round_to_two_decimals(1.005), round_to_two_decimals(-0.125), round(1.005, 2)
     (1.01, -0.12, 1.0)
     """
-    if not isfinite(number):
-        return number
     # The nudge lifts decimals whose binary form lies a hair below the half.
-    return float(floor((number + float_info.epsilon) * 100 + 0.5)) / 100
+    hundredths = (number + float_info.epsilon) * 100 + 0.5
+    return float(floor(hundredths)) / 100 if isfinite(hundredths) else number
 
 
 def is_closer_to(value: float, near: float, *, than: float) -> bool:
