@@ -73,12 +73,12 @@ def _read_list(values: Sequence[Any], *, role: str, where: str) -> tuple[Message
         return (Message(role, (Data(values),)),)
     for index, value in enumerate(values):
         if not isinstance(value, Message):
-            raise _unreadable(must_be("", "a Message, as others in the list are", value), f"{where}[{index}]")
+            raise _unreadable(must_be("", "a Message, as others in the list are", got=value), f"{where}[{index}]")
     return tuple(values)
 
 
 def _no_role(value: Any) -> Problem:
-    return Problem("", "no role") if is_mapping(value) else must_be("", "a message (a mapping with a role)", value)
+    return Problem("", "no role") if is_mapping(value) else must_be("", "a message (a mapping with a role)", got=value)
 
 
 def _read_conversation(values: Sequence[Mapping[str, Any]], *, where: str, single: bool = False) -> tuple[Message, ...]:
@@ -98,12 +98,12 @@ def _read_agent_input(value: Mapping[str, Any], *, where: str) -> tuple[Message,
     if is_mapping(tagged):
         sections += [("system", f"{where}.taggedSystemMessages.{tag}", those) for tag, those in tagged.items()]
     elif tagged:
-        raise _unreadable(must_be("", "a mapping of tags to messages", tagged), f"{where}.taggedSystemMessages")
+        raise _unreadable(must_be("", "a mapping of tags to messages", got=tagged), f"{where}.taggedSystemMessages")
     sections += [("user", f"{where}.{key}", value.get(key)) for key in ("rememberedMessages", "inputMessages")]
     messages: list[Message] = []
     for role, place, section in sections:
         if section is not None and not is_list(section):
-            raise _unreadable(must_be("", "a list of messages", section), place)
+            raise _unreadable(must_be("", "a list of messages", got=section), place)
         messages += read_messages(section or (), role=role, where=place)
     return tuple(messages)
 

@@ -28,10 +28,10 @@ class Problem(Exception):
         return Problem(place + self.path, self.text)
 
 
-def must_be(path: str, expected: str, got: Any) -> Problem:
+def must_be(path: str, expected: str, *, got: Any) -> Problem:
     """The problem of a value that is of the wrong kind.
 
-    >>> must_be(".content", "text", 5).text
+    >>> must_be(".content", "text", got=5).text
     'must be text, got int'
     """
     return Problem(path, f"must be {expected}, got {'None' if got is None else type(got).__name__}")
@@ -66,7 +66,7 @@ def text_of(fields: Mapping[str, Any], *keys: str) -> str | None:
         value = fields.get(key)
         if value is not None:
             if not isinstance(value, str):
-                raise must_be(f".{key}", "text", value)
+                raise must_be(f".{key}", "text", got=value)
             return value
     return None
 
@@ -81,7 +81,7 @@ def id_of(fields: Mapping[str, Any], *keys: str) -> str | None:
         elif isinstance(value, int):
             return str(value)
         elif value is not None:
-            raise must_be(f".{key}", "text", value)
+            raise must_be(f".{key}", "text", got=value)
     return None
 
 
@@ -91,5 +91,5 @@ def list_of(fields: Mapping[str, Any], key: str, *, expected: str = "a list") ->
     if value is None:
         return ()
     if not is_list(value):
-        raise must_be(f".{key}", expected, value)
+        raise must_be(f".{key}", expected, got=value)
     return value

@@ -53,7 +53,7 @@ def role_of(message: Mapping[str, Any], known: Mapping[str, str]) -> str:
     """The message's role, as we call it."""
     role = message["role"]
     if not isinstance(role, str):
-        raise must_be(".role", "text", role)
+        raise must_be(".role", "text", got=role)
     found = known.get(role)
     if found is None:
         raise refused(".role", "role", name=role, known=list(known))
@@ -67,7 +67,7 @@ def _read_content(content: Any, conversation: Conversation) -> list[Part]:
     if isinstance(content, str):
         return [Text(content)]
     if not is_list(content):
-        raise must_be(".content", "text, a list of parts or a stored message", content)
+        raise must_be(".content", "text, a list of parts or a stored message", got=content)
     try:
         return read_parts(content, conversation)
     except Problem as problem:
@@ -126,7 +126,7 @@ def _read_calls(message: Mapping[str, Any]) -> list[ToolCall]:
         if value is None:
             continue
         if not is_list(value):
-            raise must_be(f".{key}", "a list", value)
+            raise must_be(f".{key}", "a list", got=value)
         for index, call in enumerate(value):
             try:
                 calls.append(_read_call(call))
@@ -144,10 +144,10 @@ def _read_calls(message: Mapping[str, Any]) -> list[ToolCall]:
 def _read_call(call: Any) -> ToolCall:
     """A call as OpenAI writes it (`function` or `custom` inside), or flat, as LangChain does."""
     if not is_mapping(call):
-        raise must_be("", "a mapping", call)
+        raise must_be("", "a mapping", got=call)
     inner = call.get("function") or call.get("custom") or call
     if not is_mapping(inner):
-        raise must_be(".function", "a mapping", inner)
+        raise must_be(".function", "a mapping", got=inner)
     args = arguments(find(inner, "arguments", "args", "input"))
     return ToolCall(text_of(inner, "name") or "", args, id_of(call, "id"))
 

@@ -69,7 +69,7 @@ def read_parts(content: Sequence[Any], conversation: Conversation) -> list[Part]
             if isinstance(part, str):
                 parts.append(Text(part))
             elif not is_mapping(part):
-                raise must_be("", "a part (a mapping with a type) or text", part)
+                raise must_be("", "a part (a mapping with a type) or text", got=part)
             elif _is_result(part):
                 conversation.open(parts[opened:])
                 opened = len(parts)
@@ -113,7 +113,7 @@ def _is_ui_tool(part: Mapping[str, Any], kind: str) -> bool:
 def _read_part(part: Mapping[str, Any]) -> Part | None:
     kind = part.get("type")
     if not isinstance(kind, str):
-        raise must_be(".type", "text", kind)
+        raise must_be(".type", "text", got=kind)
     if _is_ui_tool(part, kind):
         return read_invocation(part, name=kind.removeprefix("tool-"))
     reader = _READERS.get(kind)
@@ -201,7 +201,7 @@ def _read_result(part: Mapping[str, Any]) -> Answer:
 def _read_wrapped(part: Mapping[str, Any]) -> ToolCall:
     invocation = part.get("toolInvocation")
     if not is_mapping(invocation):
-        raise must_be(".toolInvocation", "a mapping", invocation)
+        raise must_be(".toolInvocation", "a mapping", got=invocation)
     try:
         return read_invocation(invocation)
     except Problem as problem:

@@ -82,7 +82,7 @@ def _legacy_calls(body: Mapping[str, Any]) -> list[ToolCall]:
     for index, invocation in enumerate(list_of(body, "toolInvocations")):
         try:
             if not is_mapping(invocation):
-                raise must_be("", "a mapping", invocation)
+                raise must_be("", "a mapping", got=invocation)
             calls.append(read_invocation(invocation))
         except Problem as problem:
             raise problem.within(f".toolInvocations[{index}]") from None
