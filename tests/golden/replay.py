@@ -9,6 +9,7 @@ import datetime as dt
 import json
 import math
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -69,6 +70,11 @@ def decoded(value: Any) -> Any:
     if "$date" in value:
         return RECORDED_AT
     return {key: decoded(item) for key, item in value.items()}
+
+
+def snake(name: str) -> str:
+    """A name of the reference's in Python's spelling."""
+    return re.sub(r"[A-Z]", lambda letter: "_" + letter[0].lower(), name)
 
 
 def outcome(function: Callable[[], Any]) -> Any:

@@ -24,7 +24,7 @@ from proctor.testing import (
     create_trajectory_test_run,
 )
 from tests.golden.deviations import changes_reading, messages_in
-from tests.golden.replay import RECORDED_AT, Raised, Report, cases, outcome
+from tests.golden.replay import RECORDED_AT, Raised, Report, cases, outcome, snake
 
 EXPECTED = "188 equal, 27 by deviation (7: 24, 9: 2, 17: 1), 0 quirks, 65 not yet (trajectories: 65)"
 
@@ -137,10 +137,6 @@ def test_run(case):
 
 test_run.__test__ = False
 CONTEXTS = ("additional_context", "request_context")
-
-
-def snake(name):
-    return re.sub(r"[A-Z]", lambda letter: "_" + letter[0].lower(), name)
 
 
 def camel(fields):

@@ -1,0 +1,215 @@
+"""The steps of a scorer see, give and fail as the reference's do."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from proctor.data.value import MISSING
+from proctor.errors import ScorerRunError, UsageError
+from proctor.scoring.create import create_scorer
+from proctor.scoring.run import ScorerRun
+from proctor.scoring.steps import STEP_NAMES, not_scorable
+from tests.golden.replay import Report, cases, snake
+
+EXPECTED = (
+    "15 equal, 0 by deviation, 11 quirks (bad-step-accepted-at-build: 2, chain-order-not-enforced: 1, "
+    "duplicate-step-overwrites: 2, reason-type-not-validated: 1, score-dropped: 2, score-type-not-validated: 3), "
+    "44 not yet (filter_run: 13, judged steps: 31)"
+)
+
+
+def test_scorers_run_as_the_reference_runs_them():
+    report = Report("scorer_pipeline", RULES)
+    for case in cases("scorer_pipeline.jsonl"):
+        if why := not_yet(case["scenario"]):
+            report.leave(why)
+        else:
+            report.compare(case, ours=ours(case["scenario"]), theirs=theirs(case["expected"]))
+    report.check(EXPECTED)
+
+
+def not_yet(scenario):
+    if "prepareRun" in scenario["config"]:
+        return "filter_run"
+    return "judged steps" if any(step["kind"] == "prompt" for step in scenario["steps"]) else None
+
+
+# ── ours ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def ours(scenario):
+    seen: list[dict[str, Any]] = []
+    try:
+        scorer = build(scenario, seen)
+    except UsageError as error:
+        return {"refused": error.code}
+    try:
+        outcome = scorer.run_sync({"output": MISSING, **scenario["run"]})
+    except ScorerRunError as error:
+        return {
+            "failed_step": error.failed_step,
+            "completed_steps": error.completed_steps,
+            "code": error.code,
+            "cause": str(error.__cause__),
+            "kept": None if error.result is None else of_snapshot(error.result),
+            "written with its result": "result" in error.to_dict(),
+            "steps saw": seen,
+        }
+    except UsageError as error:
+        return {"refused": error.code}
+    declined = outcome.not_scorable
+    return {
+        "score": outcome.score,
+        "reason": outcome.reason if declined is None else None,
+        "declined": declined and (declined.step, declined.reason),
+        "results": given(preprocess=outcome.preprocess_step_result, analyze=outcome.analyze_step_result),
+        "steps saw": seen,
+    }
+
+
+def build(scenario, seen):
+    config = {snake(key): value for key, value in scenario["config"].items() if key in {"id", "name", "description"}}
+    scorer = create_scorer(**config)
+    for step in scenario["steps"]:
+        name = snake(step["step"])
+        scorer = getattr(scorer, name)(step["value"] if step["kind"] == "raw" else function(step, name, seen))
+    return scorer
+
+
+def function(step, name, seen):
+    def called(ctx):
+        seen.append(sight(name, ctx))
+        if "throw" in step:
+            raise (TypeError if step.get("throwKind") == "TypeError" else RuntimeError)(step["throw"])
+        if "notScorable" in step:
+            return not_scorable(step["notScorable"])
+        value = evaluated(step.get("return", MISSING), ctx)
+        return None if value is MISSING and name.startswith("generate") else value
+
+    return called
+
+
+def evaluated(value, ctx):
+    """A recorded return value: plain, or made from what the step sees."""
+    if isinstance(value, list):
+        return [evaluated(item, ctx) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "$ctx" in value:
+        return looked_up(value["$ctx"], ctx)
+    if "$len" in value:
+        return len(evaluated(value["$len"], ctx))
+    if "$div" in value:
+        above, below = evaluated(value["$div"], ctx)
+        return above / below
+    made = {key: evaluated(item, ctx) for key, item in value.items()}
+    return {key: item for key, item in made.items() if item is not MISSING}
+
+
+def looked_up(path, ctx):
+    head, *names = path.split(".")
+    if head == "results":
+        found = getattr(ctx, snake(names.pop(0)).removesuffix("_step_result").replace("generate_score", "score"))
+    elif head == "run":
+        found = getattr(ctx.run, snake(names.pop(0)))
+    else:
+        found = ctx.score
+    for name in names:
+        found = found.get(name, MISSING) if isinstance(found, Mapping) else MISSING
+    return found
+
+
+def sight(name, ctx):
+    """What a step sees: the results of those before it, and what there is of the run."""
+    run: ScorerRun = ctx.run
+    fields = given(input=run.input, output=run.output, ground_truth=run.ground_truth)
+    return {
+        "step": name,
+        "results": sorted(given(preprocess=ctx.preprocess, analyze=ctx.analyze, generate_score=ctx.score)),
+        "run": sorted({*fields, *map(snake, run.extra)} - {"run_id"}),
+    }
+
+
+def of_snapshot(snapshot):
+    return given(
+        score=MISSING if snapshot.score is None else snapshot.score,
+        preprocess=snapshot.preprocess_step_result,
+        analyze=snapshot.analyze_step_result,
+    )
+
+
+def given(**values):
+    return {key: value for key, value in values.items() if value is not MISSING}
+
+
+# ── theirs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def theirs(expected):
+    if "constructError" in expected:
+        return {"refused": code(expected["constructError"])}
+    seen = [their_sight(context) for context in expected.get("stepContexts", ())]
+    error = expected.get("error")
+    if error and "failedStep" not in error:
+        return {"refused": code(error)}
+    if error:
+        return {
+            "failed_step": snake(error["failedStep"]),
+            "completed_steps": [snake(step) for step in error["completedSteps"]],
+            "code": code(error),
+            "cause": error["cause"]["message"],
+            "kept": None if error["result"] is None else of_result(error["result"]),
+            "written with its result": expected["jsonOfErrorHasResult"],
+            "steps saw": seen,
+        }
+    result = expected["result"]
+    declined = result.get("notScorable")
+    return {
+        "score": result.get("score"),
+        "reason": result.get("reason"),
+        "declined": declined and (snake(declined["step"]), declined.get("reason")),
+        "results": of_result({key: value for key, value in result.items() if key != "score"}),
+        "steps saw": seen,
+    }
+
+
+def code(error):
+    return error["id"].removeprefix("MASTR_") if "id" in error else None
+
+
+def of_result(result):
+    """The step results, and the score, by the step's name."""
+    named = {snake(key).removesuffix("_step_result"): value for key, value in result.items()}
+    return given(**{name: named.get(name, MISSING) for name in ("score", "preprocess", "analyze")})
+
+
+def their_sight(context):
+    return {
+        "step": snake(context["step"]),
+        "results": sorted(snake(key).removesuffix("_step_result") for key in context["resultKeys"]),
+        "run": sorted(snake(key) for key in context["runKeys"] if key != "runId"),
+    }
+
+
+# ── rules ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def gives_no_score(case):
+    """A score that is no number, or outside the range; a reason that is no text."""
+    given = {step["step"]: step["return"] for step in case["scenario"]["steps"] if "return" in step}
+    score, reason = given.get("generateScore", 0), given.get("generateReason", "")
+    in_range = isinstance(score, int | float) and 0 <= score <= 1
+    return not in_range or not isinstance(reason, str)
+
+
+def is_built_wrongly(case):
+    """A step twice, in another order, or that is no function."""
+    names = [snake(step["step"]) for step in case["scenario"]["steps"]]
+    in_order = [name for name in STEP_NAMES if name in names]
+    return names != in_order or any(step["kind"] == "raw" for step in case["scenario"]["steps"])
+
+
+def declines_a_reason(case):
+    return any(step["step"] == "generateReason" and "notScorable" in step for step in case["scenario"]["steps"])
+
+
+RULES = {5: gives_no_score, 18: is_built_wrongly, 24: declines_a_reason}
