@@ -37,7 +37,6 @@ _DIRECT = frozenset({str, int, float, bool, type(None), bytes, date, timedelta, 
 _MOMENTS = frozenset({datetime, time})
 _FIXED = frozenset({type(None), timezone})
 _HUGE_BITS = 10_000  # beyond this, Python refuses to read an int back from decimal text
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -50,7 +49,7 @@ class Opaque(Value):
 
 def describe(value: Any) -> Opaque:
     """What is left of an object that has no plain form: its type, and its repr without the address in memory."""
-    return Opaque(_name_of(value), _ADDRESS.sub("", shown(value, 1000)))
+    return Opaque(_name_of(value), re.sub(r" at 0x[0-9a-fA-F]+", "", shown(value, 1000)))
 
 
 # ── foreign objects to plain data ──────────────────────────────────────────────────────────────────────────────────

@@ -39,7 +39,7 @@ class Scores(Mapping[str, Mean]):
 
     def get(self, name: str, default: Any = None) -> Any:
         """The mean as `scores[name]` finds it; *default* when no column answers to the name."""
-        return self[name] if name in self else default
+        return self[name] if name in self else default  # noqa: SIM401 - this is that `get`
 
     def __iter__(self) -> Iterator[str]:
         return iter([mean.column.label for mean in self.means])
