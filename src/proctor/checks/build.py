@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from proctor.errors import UsageError, cut
+from proctor.errors import UsageError
 from proctor.scoring.scorer import Kind, Scorer
 from proctor.scoring.steps import StepContext
 
-__all__ = ["bool_option", "build_check", "count_option", "quote", "text_option"]
+__all__ = ["Findings", "bool_option", "build_check", "count_option", "quote", "text_option"]
+
+
+class Findings(Mapping[str, Any]):
+    """What a check found: counts and verdicts by name. Cannot be changed, so that runs with equal findings share one."""
+
+    __slots__ = ("_found",)
+
+    def __init__(self, **found: Any) -> None:
+        self._found = found
+
+    def __getitem__(self, name: str) -> Any:
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __repr__(self) -> str:
+        return repr(self._found)
 
 
 def build_check(
@@ -41,10 +62,9 @@ def build_check(
 
 def quote(text: str, *, around: int = -1, limit: int = 60) -> str:
     """A piece of *text* in quotes: its beginning, or the part *around* a place."""
-    start = max(around - limit // 3, 0) if around >= 0 else 0
-    piece = " ".join(text[start : start + limit + 1].split())
-    head = "..." if start else ""
-    return f'"{head}{cut(piece, limit)}"'
+    start = max(around - limit // 3, 0)
+    piece = " ".join(text[start : start + limit].split())
+    return f'"{"..." if start else ""}{piece}{"..." if len(text) > start + limit else ""}"'
 
 
 def text_option(value: Any, name: str, check: str) -> str:

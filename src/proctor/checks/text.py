@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from proctor.checks.build import bool_option, build_check, quote, text_option
+from proctor.checks.build import Findings, bool_option, build_check, quote, text_option
 from proctor.checks.pattern import compile_pattern
 from proctor.data.threshold import TOLERANCE
 from proctor.errors import UsageError
+from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import StepContext
 from proctor.stats.dice import dice
@@ -28,14 +29,16 @@ def includes(expected: str, *, ignore_case: bool = True) -> Scorer:
     fold = bool_option(ignore_case, "ignore_case", "includes")
     target = expected.lower() if fold else expected
 
-    def look(ctx: StepContext) -> dict[str, Any]:
-        return {"target": target, "found": target in (ctx.run.text.lower() if fold else ctx.run.text)}
+    shown = quote(expected)
+    yes, no = Findings(target=target, found=True), Findings(target=target, found=False)
+
+    def look(ctx: StepContext) -> Findings:
+        return yes if target in _answer(ctx.run, fold=fold) else no
 
     def reason(ctx: StepContext) -> str:
-        text = ctx.run.text
         if not ctx.preprocess["found"]:
-            return f"{quote(expected)} is not in the answer {quote(text)}"
-        return f"found {quote(expected)} in {quote(text, around=_place(text, target, fold=fold))}"
+            return f"{shown} is not in the answer {ctx.run.once(_opening)}"
+        return f"found {shown} in {_surroundings(ctx.run, target, fold=fold)}"
 
     return build_check(
         id="check-includes",
@@ -59,14 +62,16 @@ def excludes(unwanted: str, *, ignore_case: bool = True) -> Scorer:
     fold = bool_option(ignore_case, "ignore_case", "excludes")
     target = unwanted.lower() if fold else unwanted
 
-    def look(ctx: StepContext) -> dict[str, Any]:
-        return {"target": target, "excluded": target not in (ctx.run.text.lower() if fold else ctx.run.text)}
+    shown = quote(unwanted)
+    yes, no = Findings(target=target, excluded=True), Findings(target=target, excluded=False)
+
+    def look(ctx: StepContext) -> Findings:
+        return no if target in _answer(ctx.run, fold=fold) else yes
 
     def reason(ctx: StepContext) -> str:
-        text = ctx.run.text
         if ctx.preprocess["excluded"]:
-            return f"{quote(unwanted)} is not in the answer {quote(text)}"
-        return f"found {quote(unwanted)} in {quote(text, around=_place(text, target, fold=fold))}"
+            return f"{shown} is not in the answer {ctx.run.once(_opening)}"
+        return f"found {shown} in {_surroundings(ctx.run, target, fold=fold)}"
 
     return build_check(
         id="check-excludes",
@@ -90,17 +95,18 @@ def equals(expected: str, *, ignore_case: bool = True) -> Scorer:
         raise UsageError(f"equals: expected must be text, not {expected!r}")
     fold = bool_option(ignore_case, "ignore_case", "equals")
     target = expected.lower() if fold else expected
+    shown = quote(expected)
+    yes, no = Findings(target=target, is_equal=True), Findings(target=target, is_equal=False)
 
-    def look(ctx: StepContext) -> dict[str, Any]:
-        text = "".join(ctx.run.texts)
-        return {"target": target, "is_equal": (text.lower() if fold else text) == target}
+    def look(ctx: StepContext) -> Findings:
+        return yes if ctx.run.once(_joined_lower if fold else _joined) == target else no
 
     def reason(ctx: StepContext) -> str:
-        text = "".join(ctx.run.texts)
         if ctx.preprocess["is_equal"]:
-            return f"the answer is {quote(text)}, as expected"
+            return f"the answer is {shown}, as expected"
+        text = ctx.run.once(_joined)
         at = _first_difference(text.lower() if fold else text, target)
-        return f"the answer is {quote(text)}, not {quote(expected)}: they part at character {at}"
+        return f"the answer is {quote(text)}, not {shown}: they part at character {at}"
 
     return build_check(
         id="check-equals",
@@ -125,16 +131,15 @@ def matches(pattern: Any, *, exact: bool = False) -> Scorer:
     whole = bool_option(exact, "exact", "matches")
     compiled = compile_pattern(pattern)
 
-    def look(ctx: StepContext) -> dict[str, Any]:
-        found = compiled.find("".join(ctx.run.texts), whole=whole)
-        return {"pattern": compiled.shown, "matched": found is not None, "at": found and found[0]}
+    def look(ctx: StepContext) -> Findings:
+        found = compiled.find(ctx.run.once(_joined), whole=whole)
+        return Findings(pattern=compiled.shown, matched=found is not None, span=found)
 
     def reason(ctx: StepContext) -> str:
-        text = "".join(ctx.run.texts)
-        if not ctx.preprocess["matched"]:
+        text, span = ctx.run.once(_joined), ctx.preprocess["span"]
+        if span is None:
             return f"{compiled.shown} does not match {'all of ' if whole else ''}{quote(text)}"
-        found = compiled.find(text, whole=whole)
-        return f"{compiled.shown} matches {quote(text[slice(*found)])}" if found else ""
+        return f"{compiled.shown} matches {quote(text[span[0] : span[1]])}"
 
     return build_check(
         id="check-matches",
@@ -164,10 +169,11 @@ def similarity(expected: str, *, ignore_case: bool = True, threshold: float | No
     ):
         raise UsageError(f"similarity: threshold must be a number from 0 to 1, not {threshold!r}")
     target = expected.lower() if fold else expected
+    shown = quote(expected)
 
-    def look(ctx: StepContext) -> dict[str, Any]:
-        value = dice(ctx.run.text.lower() if fold else ctx.run.text, target)
-        return {"target": target, "score": value, "threshold": threshold}
+    def look(ctx: StepContext) -> Findings:
+        value = dice(_answer(ctx.run, fold=fold), target)
+        return Findings(target=target, score=value, threshold=threshold)
 
     def score(ctx: StepContext) -> float | bool:
         value: float = ctx.preprocess["score"]
@@ -175,7 +181,7 @@ def similarity(expected: str, *, ignore_case: bool = True, threshold: float | No
 
     def reason(ctx: StepContext) -> str:
         bound = "" if threshold is None else f" (needed: {threshold:g})"
-        return f"{ctx.preprocess['score']:.3f} alike{bound}: {quote(ctx.run.text)} and {quote(expected)}"
+        return f"{ctx.preprocess['score']:.3f} alike{bound}: {ctx.run.once(_opening)} and {shown}"
 
     return build_check(
         id="check-similarity",
@@ -190,8 +196,32 @@ def similarity(expected: str, *, ignore_case: bool = True, threshold: float | No
     )
 
 
-def _place(text: str, target: str, *, fold: bool) -> int:
-    return (text.lower() if fold else text).find(target)
+# ── views that all checks of a run share ───────────────────────────────────────────────────────────────────────────
+
+
+def _lower(run: ScorerRun) -> str:
+    return run.text.lower()
+
+
+def _joined(run: ScorerRun) -> str:
+    return "".join(run.texts)
+
+
+def _joined_lower(run: ScorerRun) -> str:
+    return run.once(_joined).lower()
+
+
+def _opening(run: ScorerRun) -> str:
+    return quote(run.text)
+
+
+def _answer(run: ScorerRun, *, fold: bool) -> str:
+    return run.once(_lower) if fold else run.text
+
+
+def _surroundings(run: ScorerRun, target: str, *, fold: bool) -> str:
+    """The part of the answer where *target* stands. Lowering can change lengths, so the place is near, not exact."""
+    return quote(run.text, around=_answer(run, fold=fold).find(target))
 
 
 def _first_difference(left: str, right: str) -> int:

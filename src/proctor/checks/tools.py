@@ -6,13 +6,18 @@ Names are compared exactly, case included; arguments are not looked at.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
-from proctor.checks.build import bool_option, build_check, count_option, quote, text_option
+from proctor.checks.build import Findings, bool_option, build_check, count_option, quote, text_option
 from proctor.data.message import ToolCall
-from proctor.errors import UsageError
+from proctor.errors import UsageError, cut
+from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import StepContext
+
+_SHOWN_CALLS = 5
 
 __all__ = ["called_tool", "did_not_call", "max_tool_calls", "no_tool_errors", "tool_order", "used_no_tools"]
 
@@ -26,16 +31,23 @@ def called_tool(name: str, *, times: int = 1) -> Scorer:
     text_option(name, "name", "called_tool")
     count_option(times, "times", "called_tool", least=1)
 
-    def look(ctx: StepContext) -> dict[str, Any]:
-        count = _count(ctx, name)
-        return {"tool_name": name, "expected_times": times, "actual_count": count, "passed": count >= times}
+    @lru_cache
+    def found(count: int) -> Findings:
+        return Findings(tool_name=name, expected_times=times, actual_count=count, passed=count >= times)
+
+    @lru_cache
+    def called(count: int) -> str:
+        return f"{name} was called {_times(count)}"
+
+    def look(ctx: StepContext) -> Findings:
+        return found(ctx.run.once(_called).count(name))
 
     def reason(ctx: StepContext) -> str:
         count = ctx.preprocess["actual_count"]
         if times == 1 and count:
-            return f"{name} was called {_times(count)}"
+            return called(count)
         needed = "" if times == 1 else f", at least {times} needed"
-        return f"{name} was called {_times(count)}{needed}; {_calls(ctx.run.tool_calls)}"
+        return f"{called(count)}{needed}; {ctx.run.once(_calls)}"
 
     return build_check(
         id="check-called-tool",
@@ -57,16 +69,19 @@ def did_not_call(name: str) -> Scorer:
     """
     text_option(name, "name", "did_not_call")
 
-    def look(ctx: StepContext) -> dict[str, Any]:
-        count = _count(ctx, name)
-        return {"tool_name": name, "count": count, "passed": count == 0}
+    @lru_cache
+    def found(count: int) -> Findings:
+        return Findings(tool_name=name, count=count, passed=count == 0)
+
+    def look(ctx: StepContext) -> Findings:
+        return found(ctx.run.once(_called).count(name))
 
     def reason(ctx: StepContext) -> str:
         count = ctx.preprocess["count"]
         if count:
             first = next(call for call in ctx.run.tool_calls if call.name == name)
             return f"{name} was called {_times(count)}, first with {quote(str(first.args))}"
-        return f"{name} was not called; {_calls(ctx.run.tool_calls)}"
+        return f"{name} was not called; {ctx.run.once(_calls)}"
 
     return build_check(
         id="check-did-not-call",
@@ -88,25 +103,20 @@ def tool_order(names: Sequence[str]) -> Scorer:
     """
     if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
         raise UsageError(f"tool_order: names must be a list of tool names, not {names!r}")
-    order = list(names)
+    order = tuple(names)
 
-    def look(ctx: StepContext) -> dict[str, Any]:
-        actual = [call.name for call in ctx.run.tool_calls]
+    def look(ctx: StepContext) -> Findings:
+        actual = ctx.run.once(_called)
         reached = _reached(order, actual)
-        return {
-            "expected_order": order,
-            "actual_tools": actual,
-            "reached": reached,
-            "passed": reached == len(order),
-        }
+        return Findings(expected_order=order, actual_tools=actual, reached=reached, passed=reached == len(order))
 
     def reason(ctx: StepContext) -> str:
         reached = ctx.preprocess["reached"]
         if reached == len(order):
-            return f"called in order: {_names(order)}; {_calls(ctx.run.tool_calls)}"
+            return f"in the order asked for; {ctx.run.once(_calls)}"
         after = f" after {order[reached - 1]}" if reached else ""
         missing = f"{order[reached]} (number {reached + 1} of {len(order)}) was not called{after}"
-        return f"{missing}; {_calls(ctx.run.tool_calls)}"
+        return f"{missing}; {ctx.run.once(_calls)}"
 
     return build_check(
         id="check-tool-order",
@@ -128,14 +138,20 @@ def max_tool_calls(max: int) -> Scorer:
     """
     count_option(max, "max", "max_tool_calls", least=0)
 
-    def look(ctx: StepContext) -> dict[str, Any]:
-        count = len(ctx.run.tool_calls)
-        return {"count": count, "max": max, "passed": count <= max}
+    @lru_cache
+    def found(count: int) -> Findings:
+        return Findings(count=count, max=max, passed=count <= max)
+
+    @lru_cache
+    def counted(count: int) -> str:
+        return f"{_plural(count, 'call')}, at most {max} allowed"
+
+    def look(ctx: StepContext) -> Findings:
+        return found(len(ctx.run.tool_calls))
 
     def reason(ctx: StepContext) -> str:
         count = ctx.preprocess["count"]
-        seen = f"; {_calls(ctx.run.tool_calls)}" if count > max else ""
-        return f"{_plural(count, 'call')}, at most {max} allowed{seen}"
+        return f"at most {max} allowed; {ctx.run.once(_calls)}" if count > max else counted(count)
 
     return build_check(
         id="check-max-tool-calls",
@@ -156,9 +172,12 @@ def used_no_tools() -> Scorer:
     1.0
     """
 
-    def look(ctx: StepContext) -> dict[str, Any]:
-        count = len(ctx.run.tool_calls)
-        return {"count": count, "passed": count == 0}
+    @lru_cache
+    def found(count: int) -> Findings:
+        return Findings(count=count, passed=count == 0)
+
+    def look(ctx: StepContext) -> Findings:
+        return found(len(ctx.run.tool_calls))
 
     return build_check(
         id="check-used-no-tools",
@@ -168,7 +187,7 @@ def used_no_tools() -> Scorer:
         defaults={},
         look=look,
         score=_passed,
-        reason=lambda ctx: _calls(ctx.run.tool_calls),
+        reason=lambda ctx: ctx.run.once(_calls),
     )
 
 
@@ -178,23 +197,28 @@ def no_tool_errors(*, text: bool = True) -> Scorer:
     >>> call = {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "pay", "arguments": "{}"}}]}
     >>> back = {"role": "tool", "tool_call_id": "1", "content": "Error: card declined"}
     >>> no_tool_errors().run_sync(output=[call, back]).reason
-    '1 of 1 calls failed: pay said "Error: card declined"'
+    '1 of 1 call failed: pay, which said "Error: card declined"'
     """
-    counts_text = bool_option(text, "text", "no_tool_errors")
+    failed = _failed if bool_option(text, "text", "no_tool_errors") else _failed_beside_text
 
-    def look(ctx: StepContext) -> dict[str, Any]:
-        calls = ctx.run.tool_calls
-        errors = sum(call.is_error(text=counts_text) for call in calls)
-        return {"error_count": errors, "total_calls": len(calls), "passed": errors == 0}
+    @lru_cache
+    def found(errors: int, calls: int) -> Findings:
+        return Findings(error_count=errors, total_calls=calls, passed=errors == 0)
+
+    @lru_cache
+    def none_failed(calls: int) -> str:
+        return f"none of {_plural(calls, 'call')} failed" if calls else "no tool was called"
+
+    def look(ctx: StepContext) -> Findings:
+        return found(len(ctx.run.once(failed)), len(ctx.run.tool_calls))
 
     def reason(ctx: StepContext) -> str:
-        calls = ctx.run.tool_calls
-        count = ctx.preprocess["error_count"]
+        count, of = ctx.preprocess["error_count"], ctx.preprocess["total_calls"]
         if not count:
-            return f"none of {_plural(len(calls), 'call')} failed" if calls else "no tool was called"
-        failed = [f"{call.name} {_said(call)}" for call in calls if call.is_error(text=counts_text)]
-        more = f" and {count - 2} more" if count > 2 else ""
-        return f"{count} of {len(calls)} calls failed: {'; '.join(failed[:2])}{more}"
+            return none_failed(of)
+        first = ctx.run.once(failed)[0]
+        more = "first " if count > 1 else ""
+        return f"{count} of {_plural(of, 'call')} failed: {more}{first.name}, which {_said(first)}"
 
     return build_check(
         id="check-no-tool-errors",
@@ -212,12 +236,19 @@ def _passed(ctx: StepContext) -> Any:
     return ctx.preprocess["passed"]
 
 
-def _count(ctx: StepContext, name: str) -> int:
-    count = 0
-    for call in ctx.run.tool_calls:
-        if call.name == name:
-            count += 1
-    return count
+# ── views that all checks of a run share ───────────────────────────────────────────────────────────────────────────
+
+
+def _called(run: ScorerRun) -> tuple[str, ...]:
+    return tuple(call.name for call in run.tool_calls)
+
+
+def _failed(run: ScorerRun) -> tuple[ToolCall, ...]:
+    return tuple(call for call in run.tool_calls if call.is_error())
+
+
+def _failed_beside_text(run: ScorerRun) -> tuple[ToolCall, ...]:
+    return tuple(call for call in run.once(_failed) if call.is_error(text=False))
 
 
 def _reached(order: Sequence[str], actual: Sequence[str]) -> int:
@@ -236,22 +267,15 @@ def _said(call: ToolCall) -> str:
     return f"said {quote(what if isinstance(what, str) else str(what))}"
 
 
-def _calls(calls: Sequence[ToolCall]) -> str:
-    """`calls: a, b x2`, neighbours of one name put together."""
-    if not calls:
+def _calls(run: ScorerRun) -> str:
+    """`4 calls: a, b x2, c`, neighbours of one name put together, the first few."""
+    called = run.once(_called)
+    if not called:
         return "no tool was called"
-    runs: list[tuple[str, int]] = []
-    for call in calls:
-        if runs and runs[-1][0] == call.name:
-            runs[-1] = (call.name, runs[-1][1] + 1)
-        else:
-            runs.append((call.name, 1))
-    return f"calls: {_names([name if count == 1 else f'{name} x{count}' for name, count in runs])}"
-
-
-def _names(names: Sequence[str], most: int = 8) -> str:
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    groups = [(name, len(list(same))) for name, same in groupby(called)]
+    shown = [cut(name if count == 1 else f"{name} x{count}", 40) for name, count in groups[:_SHOWN_CALLS]]
+    more = ", ..." if len(groups) > _SHOWN_CALLS else ""
+    return f"{_plural(len(called), 'call')}: {', '.join(shown)}{more}"
 
 
 def _times(count: int) -> str:

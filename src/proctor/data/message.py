@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from proctor.data.plain import canonical_json
-from proctor.data.value import MISSING, Missing, Value
+from proctor.data.value import MISSING, Missing, Value, shown
 from proctor.errors import EncodingError
 
 __all__ = ["CallState", "Data", "File", "Message", "Part", "Reasoning", "Text", "ToolCall"]
@@ -137,7 +137,7 @@ def _shown(value: Any) -> str:
     try:
         return canonical_json(value)
     except EncodingError:
-        return str(value)
+        return shown(value, 100_000)
 
 
 def _json_says_error(text: str) -> bool:

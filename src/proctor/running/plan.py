@@ -201,8 +201,7 @@ def _in_order(gates: Iterable[Cell], scorers: Iterable[Cell]) -> tuple[Cell, ...
     for cell in (*gates, *scorers):
         first = cells.setdefault(cell.column, cell)
         if first.threshold != cell.threshold:
-            raise UsageError(
-                f"{cell.column.key} has different thresholds in different items: {first.threshold} and {cell.threshold}",
-                code="INVALID_SCORER_THRESHOLD",
-            )
+            both = f"{first.threshold} and {cell.threshold}"
+            message = f"{cell.column.key} has different thresholds in different items: {both}"
+            raise UsageError(message, code="INVALID_SCORER_THRESHOLD")
     return tuple(cells.values())

@@ -22,7 +22,10 @@ def as_score(value: Any, bounds: tuple[float, float], scorer_id: str) -> float:
     (1.0, 1.0)
     """
     kind = type(value)
-    number = float(value) if kind is float or kind is bool or kind is int else _foreign(value, scorer_id)
+    if kind is bool:
+        number = 1.0 if value else 0.0
+    else:
+        number = float(value) if kind is float or kind is int else _foreign(value, scorer_id)
     low, high = bounds
     if low <= number <= high:
         return number

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from proctor.bridge import in_thread
 from proctor.data.column import Column
 from proctor.data.outcome import Failure, NotScorable, Origin, Outcome, RunSnapshot
-from proctor.data.value import MISSING
+from proctor.data.value import MISSING, quick_maker
 from proctor.errors import UsageError, cut
 from proctor.scoring.failure import failure_from
 from proctor.scoring.number import as_score
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from proctor.scoring.scorer import Scorer
 
 __all__ = ["Hop", "Wait", "Walk", "drive", "start", "walk"]
+
+
+_make_outcome = quick_maker(Outcome)
+_make_snapshot = quick_maker(RunSnapshot)
 
 
 class Hop:
@@ -103,10 +107,8 @@ def walk(
     if cause is None:
         evidence = None
         if ctx.preprocess is not MISSING or ctx.analyze is not MISSING:
-            evidence = RunSnapshot(
-                score=score, reason=reason, preprocess_step_result=ctx.preprocess, analyze_step_result=ctx.analyze
-            )
-        return Outcome(column, "scored", score, label, reason, None, evidence, spent, origin, run_id)
+            evidence = _make_snapshot(score, reason, ctx.preprocess, ctx.analyze)
+        return _make_outcome(column, "scored", score, label, reason, None, evidence, spent, origin, run_id)
     return _unscored(
         cause,
         ctx,

@@ -7,18 +7,19 @@ is what is scored; `user_text` and `system_text` are of the whole exchange.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 from proctor.data.message import Message, Reasoning, ToolCall
 from proctor.data.read import read_input, read_messages
 from proctor.data.trajectory import Trajectory
 from proctor.data.usage import Cost, Usage
 from proctor.data.value import MISSING
-from proctor.errors import UsageError, cut
+from proctor.errors import UnreadableMessages, UsageError, cut
 
 __all__ = ["ScorerRun", "TurnRun"]
 
+T = TypeVar("T")
 _UNKNOWN: Final = object()  # a view that nobody has asked for yet
 
 
@@ -36,8 +37,8 @@ class ScorerRun:
     """A run to be scored. *output* is what the target gave: messages, text, or any value.
 
     *input*, *output* and *ground_truth* are MISSING when there is none; None, 0, False and "" are values. *turns*: all
-    turns of a conversation, whose first input is `input`. *usage*, *cost*, *duration_ms*: the target's, None if unknown.
-    *extra*: any other keyword given.
+    turns of a conversation, whose first input is `input`. *usage*, *cost*, *duration_ms*: the target's, None when
+    unknown. *extra*: any other keyword given.
 
     >>> run = ScorerRun(output=[{"role": "assistant", "content": "It is sunny."}], input="Weather?")
     >>> run.text, run.user_text
@@ -47,6 +48,7 @@ class ScorerRun:
     __slots__ = (
         "_calls",
         "_input_messages",
+        "_once",
         "_output_messages",
         "_text",
         "_texts",
@@ -97,6 +99,7 @@ class ScorerRun:
         self._text: Any = _UNKNOWN
         self._texts: Any = _UNKNOWN
         self._calls: Any = _UNKNOWN
+        self._once: dict[Callable[[ScorerRun], Any], Any] = {}
 
     @classmethod
     def of(cls, given: ScorerRun | Mapping[str, Any]) -> ScorerRun:
@@ -108,9 +111,9 @@ class ScorerRun:
         named = {_SNAKE.get(key, key): value for key, value in given.items()}
         if "output" not in named:
             raise UsageError("a run needs an output")
-        extra = dict(named.pop("extra", None) or {})
+        extra = named.pop("extra") if isinstance(named.get("extra"), Mapping) else {}
         known = {key: named.pop(key) for key in _FIELDS if key in named}
-        return cls(**known, extra=extra | named)
+        return cls(**known, extra={**extra, **named})
 
     def replace(self, **changes: Any) -> ScorerRun:
         """A copy with other fields; for `prepare_run`.
@@ -161,13 +164,21 @@ class ScorerRun:
 
     @property
     def user_text(self) -> str:
-        """Everything the user said, in the input and later; messages joined by one space."""
-        return " ".join(_texts(self.messages, "user"))
+        """Everything the user said, in the input and later; messages joined by one space. Needs no readable output."""
+        return " ".join(_texts(self._asked, "user"))
 
     @property
     def system_text(self) -> str:
-        """The system messages, with a blank line between them."""
-        return "\n\n".join(_texts(self.messages, "system"))
+        """The system messages, with a blank line between them. Needs no readable output."""
+        return "\n\n".join(_texts(self._asked, "system"))
+
+    @property
+    def _asked(self) -> tuple[Message, ...]:
+        """The exchange as far as it can be read: what was asked is known even when the answer is None."""
+        try:
+            return self.messages
+        except UnreadableMessages:
+            return self.input_messages
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
@@ -196,6 +207,13 @@ class ScorerRun:
         wanted = {roles} if isinstance(roles, str) else set(roles)
         lines = [(message.role, message.text.strip()) for message in self.messages if message.role in wanted]
         return "\n".join(f"{role}: {text}" for role, text in lines if text)
+
+    def once(self, view: Callable[[ScorerRun], T]) -> T:
+        """What *view* gives for this run, worked out once and shared by all its scorers. It must not change the run."""
+        found = self._once.get(view, _UNKNOWN)
+        if found is _UNKNOWN:
+            found = self._once[view] = view(self)
+        return found  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         shown = [

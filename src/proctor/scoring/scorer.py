@@ -63,6 +63,7 @@ class Scorer(Value):
     builtin: bool = False
     plan: tuple[PlannedStep, ...] = field(init=False, compare=False, default=())
     whole: bool = field(init=False, compare=False, default=False)
+    shapes_run: bool = field(init=False, compare=False, default=False)
 
     def __post_init__(self) -> None:
         _check(self)
@@ -73,6 +74,7 @@ class Scorer(Value):
             ("steps", steps),
             ("key", self.key or key_of(self.id, self.arguments, positional=self.positional)),
             ("plan", plan),
+            ("shapes_run", self.prepare_run is not None or isinstance(self.type, tuple)),
             ("whole", bool(plan) and all(away for _, _, away in plan)),
         ):
             object.__setattr__(self, name, value)
@@ -135,11 +137,6 @@ class Scorer(Value):
     def fingerprint(self) -> str:
         """12 hex digits of what this scorer is, or `unknown`. See `proctor.scoring.fingerprint`."""
         return fingerprint(self)
-
-    @property
-    def shapes_run(self) -> bool:
-        """Whether it sees the run otherwise than it came."""
-        return self.prepare_run is not None or isinstance(self.type, tuple)
 
     @property
     def prepares_away(self) -> bool:
