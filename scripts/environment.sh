@@ -44,6 +44,7 @@ set_up_environment() { # $1: "runtime", or "dev", which holds runtime too
   echo "Installing proctor and what it needs in .venv ..." >&2
   echo $$ >.venv/.installing
   .venv/bin/python -m pip install -q --disable-pip-version-check -c constraints.txt -e "$target" >&2 || return 1
+  .venv/bin/python -m compileall -q src || return 1 # also where Python is told not to write bytecode by itself
   echo "$want" >".venv/.$1"
   rm .venv/.installing
 }

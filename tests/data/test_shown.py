@@ -49,4 +49,4 @@ def test_digits_can_be_asked_for():
     ],
 )
 def test_a_count_has_its_whole(n, of, what, expected):
-    assert count_of(n, of, what) == expected
+    assert count_of(n, of, what=what) == expected

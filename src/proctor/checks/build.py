@@ -13,7 +13,7 @@ __all__ = ["Findings", "bool_option", "build_check", "count_option", "quote", "t
 
 
 class Findings(Mapping[str, Any]):
-    """What a check found: counts and verdicts by name. Cannot be changed, so that runs with equal findings share one."""
+    """What a check found: counts and verdicts by name. It cannot be changed, so runs that find the same share one."""
 
     __slots__ = ("_found",)
 
@@ -45,7 +45,7 @@ def build_check(
     reason: Callable[[StepContext], str],
     kind: Kind = "binary",
 ) -> Scorer:
-    """A check as a scorer. *arguments*: all of them, the first one positional; *defaults*: those that have one."""
+    """A check as a scorer. *arguments*: all of them; *defaults*: of those that have one; the first is positional."""
     given = {key: value for key, value in arguments.items() if key not in defaults or defaults[key] != value}
     return Scorer(
         id=id,
@@ -55,7 +55,7 @@ def build_check(
         kind=kind,
         steps={"preprocess": look, "generate_score": score, "generate_reason": reason},
         arguments=given,
-        positional=next(iter(arguments), None),
+        positional=next((key for key in arguments if key not in defaults), None),
         builtin=True,
     )
 
@@ -67,7 +67,7 @@ def quote(text: str, *, around: int = -1, limit: int = 60) -> str:
     return f'"{"..." if start else ""}{piece}{"..." if len(text) > start + limit else ""}"'
 
 
-def text_option(value: Any, name: str, check: str) -> str:
+def text_option(value: Any, *, name: str, check: str) -> str:
     """*value* when it is text that is not empty, else a `UsageError`."""
     if not isinstance(value, str):
         raise UsageError(f"{check}: {name} must be text, not {value!r}")
@@ -76,14 +76,14 @@ def text_option(value: Any, name: str, check: str) -> str:
     return value
 
 
-def count_option(value: Any, name: str, check: str, *, least: int) -> int:
+def count_option(value: Any, *, name: str, check: str, least: int) -> int:
     """*value* when it is a whole number of at least *least*, else a `UsageError`."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise UsageError(f"{check}: {name} must be a whole number, {least} or more, not {value!r}")
     return value
 
 
-def bool_option(value: Any, name: str, check: str) -> bool:
+def bool_option(value: Any, *, name: str, check: str) -> bool:
     """*value* when it is True or False, else a `UsageError`."""
     if not isinstance(value, bool):
         raise UsageError(f"{check}: {name} must be True or False, not {value!r}")

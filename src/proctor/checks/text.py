@@ -25,8 +25,8 @@ def includes(expected: str, *, ignore_case: bool = True) -> Scorer:
     >>> includes("Brooklyn").run_sync(output="It is sunny in brooklyn.").score
     1.0
     """
-    text_option(expected, "expected", "includes")
-    fold = bool_option(ignore_case, "ignore_case", "includes")
+    text_option(expected, name="expected", check="includes")
+    fold = bool_option(ignore_case, name="ignore_case", check="includes")
     target = expected.lower() if fold else expected
 
     shown = quote(expected)
@@ -58,8 +58,8 @@ def excludes(unwanted: str, *, ignore_case: bool = True) -> Scorer:
     >>> excludes("password").run_sync(output="The password is 1234.").reason
     'found "password" in "The password is 1234."'
     """
-    text_option(unwanted, "unwanted", "excludes")
-    fold = bool_option(ignore_case, "ignore_case", "excludes")
+    text_option(unwanted, name="unwanted", check="excludes")
+    fold = bool_option(ignore_case, name="ignore_case", check="excludes")
     target = unwanted.lower() if fold else unwanted
 
     shown = quote(unwanted)
@@ -93,7 +93,7 @@ def equals(expected: str, *, ignore_case: bool = True) -> Scorer:
     """
     if not isinstance(expected, str):
         raise UsageError(f"equals: expected must be text, not {expected!r}")
-    fold = bool_option(ignore_case, "ignore_case", "equals")
+    fold = bool_option(ignore_case, name="ignore_case", check="equals")
     target = expected.lower() if fold else expected
     shown = quote(expected)
     yes, no = Findings(target=target, is_equal=True), Findings(target=target, is_equal=False)
@@ -128,7 +128,7 @@ def matches(pattern: Any, *, exact: bool = False) -> Scorer:
     >>> matches(r"\d+ degrees").run_sync(output="It is 21 degrees.").reason
     '\\d+ degrees matches "21 degrees"'
     """
-    whole = bool_option(exact, "exact", "matches")
+    whole = bool_option(exact, name="exact", check="matches")
     compiled = compile_pattern(pattern)
 
     def look(ctx: StepContext) -> Findings:
@@ -163,7 +163,7 @@ def similarity(expected: str, *, ignore_case: bool = True, threshold: float | No
     """
     if not isinstance(expected, str):
         raise UsageError(f"similarity: expected must be text, not {expected!r}")
-    fold = bool_option(ignore_case, "ignore_case", "similarity")
+    fold = bool_option(ignore_case, name="ignore_case", check="similarity")
     if threshold is not None and (
         isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1
     ):

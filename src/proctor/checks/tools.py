@@ -28,8 +28,8 @@ def called_tool(name: str, *, times: int = 1) -> Scorer:
     >>> called_tool("get_weather").key, called_tool("get_weather", times=2).key
     ('check-called-tool[get_weather]', 'check-called-tool[get_weather,times=2]')
     """
-    text_option(name, "name", "called_tool")
-    count_option(times, "times", "called_tool", least=1)
+    text_option(name, name="name", check="called_tool")
+    count_option(times, name="times", check="called_tool", least=1)
 
     @lru_cache
     def found(count: int) -> Findings:
@@ -67,7 +67,7 @@ def did_not_call(name: str) -> Scorer:
     >>> did_not_call("delete_account").run_sync(output="Done.").score
     1.0
     """
-    text_option(name, "name", "did_not_call")
+    text_option(name, name="name", check="did_not_call")
 
     @lru_cache
     def found(count: int) -> Findings:
@@ -136,7 +136,7 @@ def max_tool_calls(max: int) -> Scorer:
     >>> max_tool_calls(3).run_sync(output="No tools needed.").reason
     '0 calls, at most 3 allowed'
     """
-    count_option(max, "max", "max_tool_calls", least=0)
+    count_option(max, name="max", check="max_tool_calls", least=0)
 
     @lru_cache
     def found(count: int) -> Findings:
@@ -199,7 +199,7 @@ def no_tool_errors(*, text: bool = True) -> Scorer:
     >>> no_tool_errors().run_sync(output=[call, back]).reason
     '1 of 1 call failed: pay, which said "Error: card declined"'
     """
-    failed = _failed if bool_option(text, "text", "no_tool_errors") else _failed_beside_text
+    failed = _failed if bool_option(text, name="text", check="no_tool_errors") else _failed_beside_text
 
     @lru_cache
     def found(errors: int, calls: int) -> Findings:

@@ -14,17 +14,18 @@ not be believed) are given by those who find them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from proctor.data.mean import Mean
 from proctor.data.threshold import TOLERANCE
 from proctor.errors import UnknownName
 
-__all__ = ["CANCELLED", "DEFAULT_FAIL_ON", "FAIL_ON", "exit_code"]
+__all__ = ["CANCELLED", "DEFAULT_FAIL_ON", "FAIL_ON", "exit_code", "first_of"]
 
 FAIL_ON = ("failed", "scored", "error", "not-scorable", "none")
 DEFAULT_FAIL_ON = ("failed", "scored", "error")
 GATE_MISSED, THRESHOLD_MISSED, NOT_MEASURED, CANCELLED = 1, 3, 4, 130
+_ORDER = (CANCELLED, GATE_MISSED, NOT_MEASURED, 5, 6, THRESHOLD_MISSED, 0)
 
 
 def exit_code(
@@ -52,6 +53,15 @@ def exit_code(
     if "not-scorable" in fail_on and any(mean.not_scorable for mean in means):
         return NOT_MEASURED
     return THRESHOLD_MISSED if missed else 0
+
+
+def first_of(codes: Iterable[int]) -> int:
+    """The one code of several runs: the first that applies in the order 130, 1, 4, 5, 6, 3.
+
+    >>> first_of([0, 3, 4]), first_of([])
+    (4, 0)
+    """
+    return min(codes, key=_ORDER.index, default=0)
 
 
 def _is_gate(mean: Mean) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from hashlib import sha256
 from typing import Any, Literal
 
 from proctor.data.plain import canonical_json
@@ -79,6 +78,8 @@ def derived_id(item: Item) -> str:
         value = getattr(item, name)
         if value is not MISSING and not (name == "context" and value is None):
             given[name] = [_turn_content(turn) for turn in value] if name == "turns" else value
+    from hashlib import sha256
+
     return sha256(canonical_json(given).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from proctor.data.column import Column
-from proctor.data.judge import JudgeRecord
 from proctor.data.value import MISSING, Value
 from proctor.errors import UnknownName
+
+if TYPE_CHECKING:
+    from proctor.data.judge import JudgeRecord
 
 __all__ = ["Failure", "NotRun", "NotScorable", "Origin", "Outcome", "Outcomes", "RunSnapshot", "Status", "Why"]
 

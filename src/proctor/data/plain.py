@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import b64encode
+from binascii import b2a_base64
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING as NO_DEFAULT
 from dataclasses import dataclass, fields
@@ -188,7 +188,7 @@ def _special(value: Any, other: Callable[[Any], Any], depth: int) -> Any:
 
 _WRITERS: dict[type, Callable[[Any], Any]] = {
     Missing: lambda value: {TAG: "missing"},
-    bytes: lambda value: {TAG: "bytes", "base64": b64encode(value).decode()},
+    bytes: lambda value: {TAG: "bytes", "base64": b2a_base64(value, newline=False).decode()},
     datetime: lambda value: {TAG: "datetime", "iso": value.isoformat()},
     date: lambda value: {TAG: "date", "iso": value.isoformat()},
     time: lambda value: {TAG: "time", "iso": value.isoformat()},

@@ -22,6 +22,9 @@ __all__ = ["read_input", "read_messages"]
 
 _AGENT_INPUT = frozenset({"inputMessages", "rememberedMessages", "systemMessages", "taggedSystemMessages"})
 
+_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function", "signal"})
+_SAYS = frozenset({"content", "parts", "tool_calls", "toolCalls", "function_call", "toolInvocations"})
+
 
 def read_messages(value: Any, *, role: str = "assistant", where: str = "output") -> tuple[Message, ...]:
     """*value* as messages. *role*: who said what has no role of its own. *where*: how errors call the value.
@@ -39,7 +42,7 @@ def read_messages(value: Any, *, role: str = "assistant", where: str = "output")
         raise UnreadableMessages(f"{where}: there is nothing to read: it is {value!r}")
     if is_list(value):
         return _read_list(value, role=role, where=where)
-    if is_mapping(value) and "role" in value:
+    if is_mapping(value) and _is_message(value):
         return _read_conversation([value], where=where, single=True)
     return (Message(role, (Data(value),)),)
 
@@ -58,6 +61,13 @@ def read_input(value: Any, *, where: str = "input") -> tuple[Message, ...]:
         if is_list(value.get("messages")):
             return read_messages(value["messages"], role="user", where=f"{where}.messages")
     return read_messages(value, role="user", where=where)
+
+
+def _is_message(value: Mapping[str, Any]) -> bool:
+    """Whether a mapping by itself is a message: other things have roles too (`{"name": "Ann", "role": "admin"}`)."""
+    if "role" not in value:
+        return False
+    return value["role"] in _ROLES or not _SAYS.isdisjoint(value)
 
 
 def _read_list(values: Sequence[Any], *, role: str, where: str) -> tuple[Message, ...]:

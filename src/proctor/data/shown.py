@@ -37,10 +37,10 @@ def _six_digits(bound: float | None) -> float | None:
     return None if bound is None else float(f"{bound:g}")
 
 
-def count_of(n: int, of: int, what: str = "") -> str:
+def count_of(n: int, of: int, *, what: str = "") -> str:
     """`3 of 4 items`: never a number without its whole.
 
-    >>> count_of(3, 4, "item")
+    >>> count_of(3, 4, what="item")
     '3 of 4 items'
     """
     return f"{n} of {of}" + (f" {what}{'' if of == 1 else 's'}" if what else "")

@@ -55,7 +55,7 @@ def decide(means: Sequence[Mean]) -> tuple[Verdict | None, str]:
     for verdict, what, decided in (("failed", "gate", gates), ("scored", "threshold", thresholds)):
         missed = [mean for mean in decided if not mean.passed]
         if missed:
-            more = f" ({count_of(len(missed), len(decided), what)} missed)" if len(decided) > 1 else ""
+            more = f" ({count_of(len(missed), len(decided), what=what)} missed)" if len(decided) > 1 else ""
             return verdict, f"{missed[0].sentence}{more}"  # type: ignore[return-value]  # one of the three words
     if not gates and not thresholds:
         return None, "nothing to decide: no gate and no threshold"
@@ -72,7 +72,7 @@ def _gate(fold: ColumnFold) -> tuple[bool, DecidedBy, str]:
     if fold.short:
         item, outcome = fold.first["short"]
         why = f": {cut(outcome.reason, 160)}" if outcome.reason else ""
-        more = f"; {count_of(fold.short, fold.of, 'item')} fell short" if fold.of > 1 else ""
+        more = f"; {count_of(fold.short, fold.of, what='item')} fell short" if fold.of > 1 else ""
         return False, "scores", f"{name} missed: item {item} scored {shown_score(outcome.score)}{why}{more}"
     if fold.errors or fold.not_run:
         return False, "errors", f"{name} missed: {_errors(fold)}"
@@ -80,12 +80,12 @@ def _gate(fold: ColumnFold) -> tuple[bool, DecidedBy, str]:
         item, outcome = fold.first["declined"]
         why = f" ({outcome.reason})" if outcome.reason else ""
         return False, "declines", f"{name} missed: nothing to decide on, all {fold.of} items declined{why}"
-    return True, "scores", f"{name} met: {count_of(fold.n, fold.of, 'item')} reached the top"
+    return True, "scores", f"{name} met: {count_of(fold.n, fold.of, what='item')} reached the top"
 
 
 def _threshold(fold: ColumnFold, threshold: Threshold) -> tuple[bool | None, DecidedBy, str]:
     name, mean = fold.cell.column.key, fold.mean
-    counted = f"over {count_of(fold.n, fold.of, 'item')}"
+    counted = f"over {count_of(fold.n, fold.of, what='item')}"
     if mean is not None and not threshold.admits(mean):
         return False, "scores", f"{name} missed its threshold: mean {_compared(mean, threshold)} {counted}{_hint(fold)}"
     bad = fold.errors + fold.not_run
@@ -105,10 +105,10 @@ def _errors(fold: ColumnFold) -> str:
     if fold.errors:
         item, outcome = fold.first["error"]
         message = cut(outcome.error.message, 160) if outcome.error else ""
-        parts.append(f"{count_of(fold.errors, fold.of, 'item')} ended in an error, first {item}: {message}")
+        parts.append(f"{count_of(fold.errors, fold.of, what='item')} ended in an error, first {item}: {message}")
     if fold.not_run:
         item, _ = fold.first["not_run"]
-        parts.append(f"{count_of(fold.not_run, fold.of, 'item')} had no reply, first {item}")
+        parts.append(f"{count_of(fold.not_run, fold.of, what='item')} had no reply, first {item}")
     return "; ".join(parts)
 
 

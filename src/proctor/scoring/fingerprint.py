@@ -8,9 +8,7 @@ so than to guess. `version=` stands for all functions of a scorer.
 from __future__ import annotations
 
 import inspect
-import textwrap
 from functools import partial
-from hashlib import sha256
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +40,8 @@ def fingerprint(scorer: Scorer) -> str:
         text = canonical_json(content)
     except (EncodingError, RecursionError):  # a function that closes over itself has no end
         return UNKNOWN
+    from hashlib import sha256
+
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
@@ -66,7 +66,7 @@ def function_content(function: Any) -> Any:
     if not isinstance(function, FunctionType):
         raise EncodingError("", f"a {type(function).__name__} has no source text")
     return {
-        "source": _source(function),
+        "source": _lambda_source(function) if function.__name__ == "<lambda>" else _source(function),
         "defaults": plain(list(function.__defaults__ or ())),
         "keyword_defaults": plain(function.__kwdefaults__ or {}),
         "closure": {name: _closed_over(cell) for name, cell in _cells(function)},
@@ -74,10 +74,32 @@ def function_content(function: Any) -> Any:
 
 
 def _source(function: FunctionType) -> str:
+    from textwrap import dedent
+
     try:
-        return textwrap.dedent(inspect.getsource(function)).strip()
+        return dedent(inspect.getsource(function)).strip()
     except (OSError, TypeError):
         raise EncodingError("", f"the source of {function.__qualname__} cannot be read") from None
+
+
+def _lambda_source(function: FunctionType) -> str:
+    """A lambda's names and its own piece of the file: `getsource` gives whole lines, with other lambdas on them."""
+    code = function.__code__
+    spans = [
+        place for place in code.co_positions() if None not in place and (place[0], place[2]) != (place[1], place[3])
+    ]
+    if not spans:
+        return _source(function)
+    try:
+        lines = inspect.findsource(function)[0]
+    except (OSError, TypeError):
+        raise EncodingError("", f"the source of {function.__qualname__} cannot be read") from None
+    line, left = min((place[0], place[2]) for place in spans)
+    end, right = max((place[1], place[3]) for place in spans)
+    rows = [row.encode() for row in lines[line - 1 : end]]
+    rows[-1] = rows[-1][:right]
+    rows[0] = rows[0][left:]
+    return f"lambda {', '.join(code.co_varnames)}: {b''.join(rows).decode(errors='replace')}"
 
 
 def _cells(function: FunctionType) -> list[tuple[str, Any]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from typing import Any
 
 from proctor.data.plain import canonical_json, plain
@@ -34,6 +33,8 @@ def key_of(scorer_id: str, arguments: Mapping[str, Any], *, positional: str | No
     ]
     text = _no_controls(",".join(shown))
     if len(text) > _LIMIT:
+        from hashlib import sha256
+
         digest = sha256(canonical_json(dict(arguments)).encode("utf-8", "surrogatepass")).hexdigest()[:6]
         text = f"{text[: _LIMIT - 7]}~{digest}"
     return f"{scorer_id}[{text}]"

@@ -8,33 +8,37 @@ from numbers import Real
 from typing import Any
 
 from proctor.data.threshold import TOLERANCE
-from proctor.errors import ScoreError, cut
+from proctor.data.value import shown
+from proctor.errors import ScoreError
 
 __all__ = ["as_score"]
 
+_BOOLS = {False: 0.0, True: 1.0}
 
-def as_score(value: Any, bounds: tuple[float, float], scorer_id: str) -> float:
+
+def as_score(value: Any, bounds: tuple[float, float], *, scorer_id: str) -> float:
     """*value* as a float inside *bounds*. True and False are 1.0 and 0.0; numpy, Decimal and Fraction are floats.
 
     A value within 1e-9 outside the range is on its edge. Raises `ScoreError` that names the value and the scorer.
 
-    >>> as_score(True, (0, 1), "polite"), as_score(1.0000000002, (0, 1), "polite")
+    >>> as_score(True, (0, 1), scorer_id="polite"), as_score(1.0000000002, (0, 1), scorer_id="polite")
     (1.0, 1.0)
     """
-    kind = type(value)
-    if kind is bool:
-        number = 1.0 if value else 0.0
-    else:
-        number = float(value) if kind is float or kind is int else _foreign(value, scorer_id)
+    number = value
+    if type(value) is bool:
+        number = _BOOLS[value]
+    elif type(value) is not float:
+        number = _foreign(value, scorer_id)
     low, high = bounds
     if low <= number <= high:
         return number
     if not isfinite(number):
-        raise ScoreError(f"{scorer_id} gave {value!r}: a score must be a finite number", code="SCORE_NOT_FINITE")
+        raise ScoreError(f"{scorer_id} gave {shown(value)}: a score must be a finite number", code="SCORE_NOT_FINITE")
     if low - TOLERANCE <= number <= high + TOLERANCE:
         return min(max(number, float(low)), float(high))
     raise ScoreError(
-        f"{scorer_id} gave {value!r}, outside its range {low:g} to {high:g}; declare range= or scale= if this is meant",
+        f"{scorer_id} gave {shown(value)}, outside its range {low:g} to {high:g}; "
+        "declare range= or scale= if this is meant",
         code="SCORE_OUT_OF_RANGE",
     )
 
@@ -46,7 +50,8 @@ def _foreign(value: Any, scorer_id: str) -> float:
         try:
             return float(value)
         except (OverflowError, ValueError) as problem:
-            raise ScoreError(f"{scorer_id} gave {value!r}: {problem}", code="SCORE_NOT_FINITE") from None
-    shown = cut(repr(value))
+            raise ScoreError(f"{scorer_id} gave {shown(value)}: {problem}", code="SCORE_NOT_FINITE") from None
     hint = "; end generate_score with `return`" if value is None else ""
-    raise ScoreError(f"{scorer_id} gave {shown} ({type(value).__name__}): a score must be a number or a bool{hint}")
+    raise ScoreError(
+        f"{scorer_id} gave {shown(value)} ({type(value).__name__}): a score must be a number or a bool{hint}"
+    )

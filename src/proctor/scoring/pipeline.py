@@ -92,7 +92,7 @@ def walk(
             elif name == "generate_score":
                 if type(value) is Score:
                     label, reason, value = value.label, value.reason, value.value
-                ctx.score = score = as_score(value, scorer.range, scorer.id)
+                ctx.score = score = as_score(value, scorer.range, scorer_id=scorer.id)
             elif name == "generate_reason":
                 reason = _as_reason(value, scorer.id) or reason
             elif name == "preprocess":

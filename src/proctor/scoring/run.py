@@ -8,14 +8,16 @@ is what is scored; `user_text` and `system_text` are of the whole exchange.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from proctor.data.message import Message, Reasoning, ToolCall
 from proctor.data.read import read_input, read_messages
-from proctor.data.trajectory import Trajectory
-from proctor.data.usage import Cost, Usage
 from proctor.data.value import MISSING
 from proctor.errors import UnreadableMessages, UsageError, cut
+
+if TYPE_CHECKING:
+    from proctor.data.trajectory import Trajectory
+    from proctor.data.usage import Cost, Usage
 
 __all__ = ["ScorerRun", "TurnRun"]
 

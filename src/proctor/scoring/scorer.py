@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from math import isfinite
-from typing import Any, Literal, TypeAlias
-from uuid import uuid4
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from proctor.bridge import sync_twin
 from proctor.data.column import Column, ScorerRef
 from proctor.data.outcome import Outcome
 from proctor.data.plain import plain
-from proctor.data.usage import Usage
 from proctor.data.value import MISSING, Value
 from proctor.errors import ScorerRunError, UnknownName, UsageError
 from proctor.judging.judge import Judge
@@ -26,6 +24,9 @@ from proctor.scoring.pipeline import drive, start, walk
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.schema import check_schemas
 from proctor.scoring.steps import STEP_NAMES, Prompt, Step, StepFunction, StepName
+
+if TYPE_CHECKING:
+    from proctor.data.usage import Usage
 
 __all__ = ["Better", "Kind", "PlannedStep", "Scorer"]
 
@@ -203,6 +204,8 @@ class Scorer(Value):
         else:
             run = ScorerRun.of(run)
             run_id = run_id or run.extra.get("run_id")
+        from uuid import uuid4
+
         raised: list[BaseException] = []
         column = Column("scorer", None, self.key, self.id)
         walking = walk(self, run, column=column, run_id=run_id or str(uuid4()), raised=raised)
