@@ -1,0 +1,92 @@
+import re
+
+import pytest
+
+from proctor import ScorerEntry, Threshold, UsageError, checks, create_scorer
+from proctor.scoring.entry import read_entries, read_entry
+
+SCORER = checks.includes("x")
+SCALED = create_scorer(id="five-point", scale=5).generate_score(lambda ctx: 3)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param((SCORER, 0.5), id="pair"),
+        pytest.param((SCORER, Threshold(0.5)), id="pair with a Threshold"),
+        pytest.param((SCORER, {"min": 0.5}), id="pair with a mapping"),
+        pytest.param({"scorer": SCORER, "threshold": 0.5}, id="mapping"),
+        pytest.param({"scorer": SCORER, "threshold": {"min": 0.5}}, id="mapping of mappings"),
+        pytest.param(ScorerEntry(SCORER, 0.5), id="ScorerEntry"),
+        pytest.param(ScorerEntry(SCORER, threshold=Threshold(min=0.5)), id="ScorerEntry with a Threshold"),
+    ],
+)
+def test_a_threshold_is_written_in_any_of_these_ways(given):
+    assert read_entry(given, "scorers[0]") == ScorerEntry(SCORER, Threshold(0.5))
+
+
+@pytest.mark.parametrize("given", [SCORER, {"scorer": SCORER}, ScorerEntry(SCORER)], ids=["bare", "mapping", "entry"])
+def test_an_entry_without_a_threshold_decides_nothing(given):
+    assert read_entry(given, "scorers[0]").threshold is None
+
+
+def test_entries_are_read_in_order_from_any_iterable():
+    other = checks.excludes("y")
+    assert [entry.scorer for entry in read_entries(iter([SCORER, (other, 0.5)]), "scorers")] == [SCORER, other]
+
+
+def polite(run):
+    return 1.0
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        pytest.param(polite, "an entry takes a scorer, not the function polite; put @scorer over it", id="function"),
+        pytest.param(checks.includes, "not the function includes; call it", id="check not called"),
+        pytest.param("includes", "not str 'includes'", id="text"),
+        pytest.param(None, "not NoneType None", id="None"),
+        pytest.param((SCORER, 0.5, 1), "not tuple", id="three things"),
+        pytest.param({"threshold": 0.5}, "not NoneType", id="mapping without a scorer"),
+        pytest.param({"scorer": SCORER, "treshold": 1}, "not 'treshold'", id="unknown key"),
+        pytest.param((SCORER, "high"), "a threshold is a number", id="threshold that is text"),
+        pytest.param((SCORER, True), "a threshold is a number", id="threshold that is a bool"),
+        pytest.param((SCORER, {"mim": 1}), "Did you mean 'min'", id="misspelt bound"),
+    ],
+)
+def test_what_is_no_entry_is_refused_with_its_place(given, message):
+    with pytest.raises(UsageError, match=re.escape(message)) as caught:
+        read_entries([SCORER, given], "scorers")
+    assert str(caught.value).startswith("scorers[1]: ")
+
+
+@pytest.mark.parametrize(
+    "threshold",
+    [
+        pytest.param({}, id="empty"),
+        pytest.param([0.5], id="list"),
+        pytest.param({"min": None}, id="no bound"),
+        pytest.param(float("nan"), id="NaN"),
+        pytest.param(float("inf"), id="infinite"),
+        pytest.param({"max": 1.5}, id="above the range"),
+        pytest.param(-0.1, id="below the range"),
+        pytest.param({"min": 0.8, "max": 0.2}, id="min above max"),
+    ],
+)
+def test_thresholds_that_cannot_be_right_have_a_code_of_their_own(threshold):
+    with pytest.raises(UsageError) as caught:
+        read_entry((SCORER, threshold), "scorers[0]")
+    assert caught.value.code == "INVALID_SCORER_THRESHOLD"
+
+
+def test_a_threshold_is_in_the_scorers_own_units():
+    assert read_entry((SCALED, 4), "scorers[0]").threshold == Threshold(4)
+    with pytest.raises(UsageError, match="min 6 of five-point is outside the scorer's range 0 to 5"):
+        read_entry((SCALED, 6), "scorers[0]")
+
+
+@pytest.mark.parametrize("given", [SCORER, "includes", {"agent": [SCORER]}, 5, None], ids=repr)
+def test_what_is_no_list_of_scorers_is_refused(given):
+    with pytest.raises(UsageError, match="scorers must be a list of scorers") as caught:
+        read_entries(given, "scorers")
+    assert caught.value.code == "INVALID_AGENT_SCORERS"
