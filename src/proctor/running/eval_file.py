@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import sysconfig
 import traceback
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,7 +26,6 @@ from proctor.running.eval import Eval
 
 __all__ = ["find_evals", "load_evals", "load_file"]
 
-_OURS = f"{Path(__file__).parents[1]}{os.sep}"
 _HOW = """\
 Write one at module level:
 
@@ -60,7 +60,7 @@ def find_evals(module: ModuleType) -> dict[str, Eval]:
 
 
 def load_file(path: Path) -> ModuleType:
-    """The file as a module. Raises `UsageError` with the traceback, our own frames left out, when it does not load."""
+    """The file as a module. Raises `UsageError` with the user's own lines of the traceback when it does not load."""
     if not path.exists():
         raise UsageError(f"there is no file {str(path)!r} (looked in {Path.cwd()})")
     if path.suffix != ".py" or not path.is_file():
@@ -104,7 +104,7 @@ def _chosen(evals: dict[str, Eval], name: str, file: str) -> Eval:
         raise UsageError(f"{file}: {len(named)} Evals are named {name!r}; use a variable: {', '.join(named)}")
     if not named:
         names = dict.fromkeys([*evals, *(evaluation.name or "" for evaluation in evals.values())])
-        raise UnknownName(f"Eval in {file}", name, names)
+        raise UnknownName("Eval", name, names, hint=f"(Looked in {file}.)")
     return evals[named[0]]
 
 
@@ -115,8 +115,11 @@ def _refuse(path: Path, error: BaseException) -> NoReturn:
             'keep what runs it under if __name__ == "__main__":'
         ) from error
     told = traceback.TracebackException.from_exception(error)
+    others = _folders_of_others()
     for part in _chain(told):
-        part.stack = traceback.StackSummary.from_list(frame for frame in part.stack if not _is_ours(frame.filename))
+        part.stack = traceback.StackSummary.from_list(
+            frame for frame in part.stack if not frame.filename.startswith(others)
+        )
     raise UsageError(f"{path.name} cannot be loaded:\n\n{''.join(told.format()).rstrip()}") from error
 
 
@@ -126,5 +129,11 @@ def _chain(told: traceback.TracebackException | None) -> Iterator[traceback.Trac
         told = told.__cause__ or told.__context__
 
 
-def _is_ours(filename: str) -> bool:
-    return filename.startswith(("<frozen ", _OURS))
+def _folders_of_others() -> tuple[str, ...]:
+    """Where code lies that the user did not write: ours, Python's, installed packages'."""
+    paths = sysconfig.get_paths()
+    folders = [
+        str(Path(__file__).parents[1]),
+        *(paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+    ]
+    return ("<frozen ", *(f"{folder}{os.sep}" for folder in folders))

@@ -1,0 +1,55 @@
+"""Printing that any terminal and any pipe will do for.
+
+A character that the stream's encoding lacks is replaced; a reader that has gone (`| head`) ends the printing but not
+the run; warnings are one line each.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import TextIOWrapper
+from typing import Any, TextIO
+
+__all__ = ["complain", "friendly_streams", "say"]
+
+
+@contextmanager
+def friendly_streams() -> Iterator[None]:
+    """Within it, printing cannot fail for a character, and warnings are one line each."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        yield
+
+
+def say(text: str) -> None:
+    """Print on standard output."""
+    try:
+        print(text, flush=True)  # noqa: T201 - printing is what this is for
+    except BrokenPipeError:
+        _forget_reader(sys.stdout)
+
+
+def complain(text: str) -> None:
+    """Print on standard error."""
+    try:
+        print(text, file=sys.stderr, flush=True)  # noqa: T201 - as in `say`
+    except BrokenPipeError:
+        _forget_reader(sys.stderr)
+
+
+def _forget_reader(stream: TextIO) -> None:
+    """Nobody reads this stream any more: what is still written to it, by Python's own last flush too, goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def _show_warning(message: Warning | str, *_place: Any, **_more: Any) -> None:
+    complain(f"Warning: {message}")
