@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine
 from contextvars import Context, copy_context
 from functools import wraps
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from proctor.errors import UsageError
 
@@ -151,12 +151,23 @@ def run_sync(work: Coroutine[Any, Any, R]) -> R:
         raise UsageError(
             "a _sync function was called from inside an async one that it is running: await the async form"
         )
-    future = asyncio.run_coroutine_threadsafe(work, _background.loop())
+    future = asyncio.run_coroutine_threadsafe(_caught(work), _background.loop())
     try:
-        return future.result()
+        result, ended = future.result()
     except BaseException:
         future.cancel()
         raise
+    if ended is not None:
+        raise ended
+    return cast("R", result)
+
+
+async def _caught(work: Coroutine[Any, Any, R]) -> tuple[R | None, SystemExit | KeyboardInterrupt | None]:
+    """What the work gives, or how it would end the program: raised in a task, that ends the loop and nobody hears."""
+    try:
+        return await work, None
+    except (SystemExit, KeyboardInterrupt) as ended:
+        return None, ended
 
 
 def sync_twin(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, R]:
