@@ -1,3 +1,5 @@
+import pytest
+
 from proctor.data.codec import dumps, loads
 from proctor.errors import TargetError
 from proctor.scoring.failure import failure_from
@@ -65,10 +67,9 @@ def test_a_deep_traceback_is_cut():
     def deeper(n):
         return deeper(n - 1) if n else 1 / 0
 
-    try:
+    with pytest.raises(ZeroDivisionError) as caught:
         deeper(500)
-    except ZeroDivisionError as error:
-        assert len(failure_from(error).traceback) <= 6000
+    assert len(failure_from(caught.value).traceback) <= 6000
 
 
 def test_a_message_with_lone_surrogates_can_be_written():

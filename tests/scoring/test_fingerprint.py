@@ -92,7 +92,7 @@ def test_a_method_is_known_with_what_its_object_holds():
 
 def test_a_function_that_a_function_calls_from_its_closure_is_part_of_it():
     def nested(inner):
-        return scored_by(lambda ctx: inner(ctx))
+        return scored_by(lambda ctx: 1 - inner(ctx))
 
     assert nested(lambda ctx: 1).fingerprint != nested(lambda ctx: 0).fingerprint
 

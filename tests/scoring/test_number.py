@@ -31,7 +31,7 @@ from proctor.scoring.number import as_score
         pytest.param(np.array(0.5), 0.5, id="array without dimensions"),
     ],
 )
-def test_S16_numbers_of_every_kind_become_floats(value, expected):
+def test_s16_numbers_of_every_kind_become_floats(value, expected):
     number = as_score(value, (0, 1), scorer_id="s")
     assert (number, type(number)) == (expected, float)
 
@@ -41,7 +41,7 @@ def test_S16_numbers_of_every_kind_become_floats(value, expected):
     [np.float64(0.5), np.True_, Decimal("0.5"), Fraction(1, 2), True, 1, np.array([0.5])],
     ids=repr,
 )
-def test_S16_their_outcomes_can_be_written_and_read_back(value):
+def test_s16_their_outcomes_can_be_written_and_read_back(value):
     outcome = scorer(id="s")(lambda run: value).run_sync(output="x")
     assert loads(dumps(outcome)) == outcome
 
@@ -60,13 +60,13 @@ def test_S16_their_outcomes_can_be_written_and_read_back(value):
         pytest.param(object(), id="object"),
     ],
 )
-def test_S16_anything_else_is_an_error_that_names_the_scorer_and_the_type(value):
+def test_s16_anything_else_is_an_error_that_names_the_scorer_and_the_type(value):
     with pytest.raises(ScoreError, match=f"my-scorer gave .*{type(value).__name__}") as caught:
         as_score(value, (0, 1), scorer_id="my-scorer")
     assert caught.value.code == "INVALID_SCORE"
 
 
-def test_S16_numpy_text_is_text():
+def test_s16_numpy_text_is_text():
     with pytest.raises(ScoreError, match="must be a number"):
         as_score(np.str_("0.5"), (0, 1), scorer_id="s")
 
@@ -97,12 +97,12 @@ def test_what_is_not_finite_is_an_error(value):
 
 
 @pytest.mark.parametrize(("value", "edge"), [(1.0000000002, 1.0), (-1e-17, 0.0), (1 + 1e-9, 1.0), (-1e-9, 0.0)])
-def test_S17_rounding_noise_is_put_on_the_edge(value, edge):
+def test_s17_rounding_noise_is_put_on_the_edge(value, edge):
     assert as_score(value, (0, 1), scorer_id="s") == edge
 
 
 @pytest.mark.parametrize("value", [1.2, -0.3, 7, -2, 1 + 1e-8])
-def test_S17_a_score_outside_the_range_is_an_error_that_names_value_and_range(value):
+def test_s17_a_score_outside_the_range_is_an_error_that_names_value_and_range(value):
     with pytest.raises(ScoreError) as caught:
         as_score(value, (0, 1), scorer_id="my-scorer")
     assert caught.value.code == "SCORE_OUT_OF_RANGE"
