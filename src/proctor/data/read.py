@@ -22,7 +22,7 @@ __all__ = ["read_input", "read_messages"]
 
 _AGENT_INPUT = frozenset({"inputMessages", "rememberedMessages", "systemMessages", "taggedSystemMessages"})
 
-_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function", "signal"})
+_ROLES = ("system", "developer", "user", "assistant", "tool", "function", "signal")
 _SAYS = frozenset({"content", "parts", "tool_calls", "toolCalls", "function_call", "toolInvocations"})
 
 

@@ -104,8 +104,8 @@ def _why(outcome: Outcome, mean: Mean) -> str:
         step = f" in {outcome.error.step}" if outcome.error.step else ""
         return f"{outcome.error.type}{step}: {outcome.error.message}"
     if outcome.not_scorable is not None:
-        decides = mean.column.position == "gate" or mean.threshold is not None
-        return f"declined: {outcome.not_scorable.reason or 'no reason given'}" if decides else ""
+        # Declining is no failure, unless it is what a gate or threshold was missed by.
+        return f"declined: {outcome.not_scorable.reason or 'no reason given'}" if mean.decided_by == "declines" else ""
     if outcome.score is None:
         return ""
     if mean.column.position == "gate":
