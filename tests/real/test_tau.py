@@ -4,15 +4,21 @@ Success is whether the database ended as it should. The numbers are those of doc
 """
 
 import json
+import os
 import re
+import shlex
+import subprocess
+import sys
 from collections import Counter
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 from proctor import MISSING, ScorerRun, run_evals, run_evals_sync
 from proctor.checks import no_tool_errors
 from proctor.running.source import load_items
+from tests.documents import commands, matches
 from tests.real.conversations import (
     DOMAINS,
     Counts,
@@ -22,6 +28,7 @@ from tests.real.conversations import (
     measured,
     path,
     rows,
+    same_checks,
     with_own,
 )
 from tests.support import ROOT
@@ -130,7 +137,41 @@ def test_a_miss_says_what_the_tool_said():
     assert all(re.search(r'of \d+ calls failed: .*\w+,? .*said "Error: \w+', outcome.reason) for outcome in missed)
 
 
+# ── the command ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def proctor(*arguments, cwd=ROOT):
+    command = [Path(sys.executable).with_name("proctor"), *arguments]
+    environment = os.environ | {"NO_COLOR": "1", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, encoding="utf-8", check=False)
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_the_command_measures_the_same(domain):
+    """A mean between n/N and n/N is n of N."""
+    bounds = {name: f"{counts.passed}/{counts.of}" for name, counts in same_checks(domain).items()}
+    options = [f"--check={bound} <= {name} <= {bound}" for name, bound in bounds.items()]
+    ended = proctor("score", path(domain), *options)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.startswith("dev.jsonl: PASSED")
+    assert ended.stdout.count(f"{len(rows(domain))} of {len(rows(domain))}") == len(bounds)
+
+
+def test_the_command_fails_by_a_gate_and_says_why():
+    ended = proctor("score", path("airline"), "--gate", "no_tool_errors()", "--check", "max_tool_calls(15) >= 1")
+    assert ended.returncode == 1
+    assert "FAILED" in ended.stdout.splitlines()[0]
+    assert "Error: payment" in ended.stdout
+
+
 # ── the document ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_command_in_the_document_prints_what_it_says():
+    block = re.search(r"```console\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
+    ((command, expected),) = commands(block[1])
+    ended = proctor(*shlex.split(command)[1:], cwd=path("airline").parents[1])
+    assert matches(expected, "\n".join(line.rstrip() for line in ended.stdout.rstrip().splitlines()))
 
 
 def test_what_the_failures_did_that_pass_the_best_checks():
