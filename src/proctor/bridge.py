@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine
 from contextvars import Context, copy_context
 from functools import wraps
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from proctor.errors import UsageError
 
@@ -131,12 +131,21 @@ class _Background:
         with self._lock:
             if self._loop is None or self._thread is None or not self._thread.is_alive():
                 self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(target=self._loop.run_forever, name="proctor-loop", daemon=True)
+                self._thread = threading.Thread(target=_serve, args=(self._loop,), name="proctor-loop", daemon=True)
                 self._thread.start()
             return self._loop
 
     def is_here(self) -> bool:
         return threading.current_thread() is self._thread
+
+
+def _serve(loop: AbstractEventLoop) -> None:
+    """Run the loop for as long as the process lives. What would end the program goes on to whoever awaits the task."""
+    while True:
+        try:
+            loop.run_forever()
+        except (SystemExit, KeyboardInterrupt):
+            continue
 
 
 _background = _Background()
@@ -151,23 +160,12 @@ def run_sync(work: Coroutine[Any, Any, R]) -> R:
         raise UsageError(
             "a _sync function was called from inside an async one that it is running: await the async form"
         )
-    future = asyncio.run_coroutine_threadsafe(_caught(work), _background.loop())
+    future = asyncio.run_coroutine_threadsafe(work, _background.loop())
     try:
-        result, ended = future.result()
+        return future.result()
     except BaseException:
         future.cancel()
         raise
-    if ended is not None:
-        raise ended
-    return cast("R", result)
-
-
-async def _caught(work: Coroutine[Any, Any, R]) -> tuple[R | None, SystemExit | KeyboardInterrupt | None]:
-    """What the work gives, or how it would end the program: raised in a task, that ends the loop and nobody hears."""
-    try:
-        return await work, None
-    except (SystemExit, KeyboardInterrupt) as ended:
-        return None, ended
 
 
 def sync_twin(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, R]:

@@ -86,7 +86,10 @@ def _lambda_source(function: FunctionType) -> str:
     """A lambda's names and its own piece of the file: `getsource` gives whole lines, with other lambdas on them."""
     code = function.__code__
     spans = [
-        place for place in code.co_positions() if None not in place and (place[0], place[2]) != (place[1], place[3])
+        (top, bottom, left, right)
+        for top, bottom, left, right in code.co_positions()
+        if top is not None and bottom is not None and left is not None and right is not None
+        if (top, left) != (bottom, right)
     ]
     if not spans:
         return _source(function)
@@ -94,8 +97,8 @@ def _lambda_source(function: FunctionType) -> str:
         lines = inspect.findsource(function)[0]
     except (OSError, TypeError):
         raise EncodingError("", f"the source of {function.__qualname__} cannot be read") from None
-    line, left = min((place[0], place[2]) for place in spans)
-    end, right = max((place[1], place[3]) for place in spans)
+    line, left = min((top, left) for top, _, left, _ in spans)
+    end, right = max((bottom, right) for _, bottom, _, right in spans)
     rows = [row.encode() for row in lines[line - 1 : end]]
     rows[-1] = rows[-1][:right]
     rows[0] = rows[0][left:]

@@ -24,7 +24,7 @@ def as_score(value: Any, bounds: tuple[float, float], *, scorer_id: str) -> floa
     >>> as_score(True, (0, 1), scorer_id="polite"), as_score(1.0000000002, (0, 1), scorer_id="polite")
     (1.0, 1.0)
     """
-    number = value
+    number: float = value
     if type(value) is bool:
         number = _BOOLS[value]
     elif type(value) is not float:
