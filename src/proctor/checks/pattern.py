@@ -10,7 +10,7 @@ from proctor.errors import ProctorError, UsageError, cut
 __all__ = ["PatternTimeout", "TimedPattern", "compile_pattern"]
 
 _SECONDS = 1.0
-_LETTERS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE, "a": re.ASCII}
+_LETTERS = "imsxa"
 
 
 class PatternTimeout(ProctorError):
@@ -24,18 +24,17 @@ class TimedPattern:
 
     __slots__ = ("_compiled", "flag_letters", "pattern", "shown")
 
-    def __init__(self, pattern: str, flags: int) -> None:
+    def __init__(self, pattern: str, flag_letters: str) -> None:
         import regex
 
-        names = {"i": regex.I, "m": regex.M, "s": regex.S, "x": regex.X, "a": regex.A}
         self.pattern = pattern
-        self.flag_letters = "".join(letter for letter, flag in _LETTERS.items() if flags & flag)
-        self.shown = (f"(?{self.flag_letters})" if self.flag_letters else "") + pattern
+        self.flag_letters = flag_letters
+        self.shown = (f"(?{flag_letters})" if flag_letters else "") + pattern
+        flags = regex.V0
+        for letter in flag_letters:
+            flags |= getattr(regex, letter.upper())
         try:
-            own = regex.V0
-            for letter in self.flag_letters:
-                own |= names[letter]
-            self._compiled = regex.compile(pattern, own)
+            self._compiled = regex.compile(pattern, flags)
         except regex.error as problem:
             raise UsageError(f"matches: {cut(pattern)!r} is no regular expression: {problem}") from None
 
@@ -53,9 +52,18 @@ class TimedPattern:
 
 def compile_pattern(pattern: Any) -> TimedPattern:
     """A pattern from text or a compiled `re` (or `regex`) pattern. Raises `UsageError` for anything else."""
-    source, flags = getattr(pattern, "pattern", pattern), getattr(pattern, "flags", 0)
+    source = getattr(pattern, "pattern", pattern)
     if not isinstance(source, str):
         raise UsageError(f"matches: pattern must be text or re.compile(text), not {pattern!r}")
     if not source:
         raise UsageError("matches: the pattern is empty, which every answer matches; say what to look for")
-    return TimedPattern(source, flags)
+    return TimedPattern(source, _flag_letters(pattern))
+
+
+def _flag_letters(pattern: Any) -> str:
+    """The flags as in `(?im)`. The two packages do not give every flag the same bit."""
+    import regex
+
+    package = regex if isinstance(pattern, regex.Pattern) else re
+    flags = getattr(pattern, "flags", 0)
+    return "".join(letter for letter in _LETTERS if flags & getattr(package, letter.upper()))

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from proctor.checks.build import Findings, bool_option, build_check, count_option, quote, text_option
+from proctor.checks.build import Findings, bool_option, build_check, count_option, quote
 from proctor.data.message import ToolCall
 from proctor.errors import UsageError, cut
 from proctor.scoring.run import ScorerRun
@@ -28,7 +28,7 @@ def called_tool(name: str, *, times: int = 1) -> Scorer:
     >>> called_tool("get_weather").key, called_tool("get_weather", times=2).key
     ('check-called-tool[get_weather]', 'check-called-tool[get_weather,times=2]')
     """
-    text_option(name, name="name", check="called_tool")
+    _tool_name(name, check="called_tool")
     count_option(times, name="times", check="called_tool", least=1)
 
     @lru_cache
@@ -67,7 +67,7 @@ def did_not_call(name: str) -> Scorer:
     >>> did_not_call("delete_account").run_sync(output="Done.").score
     1.0
     """
-    text_option(name, name="name", check="did_not_call")
+    _tool_name(name, check="did_not_call")
 
     @lru_cache
     def found(count: int) -> Findings:
@@ -101,9 +101,9 @@ def tool_order(names: Sequence[str]) -> Scorer:
     >>> tool_order(["search", "book"]).key
     'check-tool-order[search,book]'
     """
-    if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+    if isinstance(names, str) or not isinstance(names, Sequence) or not names:
         raise UsageError(f"tool_order: names must be a list of tool names, not {names!r}")
-    order = tuple(names)
+    order = tuple(_tool_name(name, check="tool_order") for name in names)
 
     def look(ctx: StepContext) -> Findings:
         actual = ctx.run.once(_called)
@@ -230,6 +230,12 @@ def no_tool_errors(*, text: bool = True) -> Scorer:
         score=_passed,
         reason=reason,
     )
+
+
+def _tool_name(name: Any, *, check: str) -> str:
+    if not isinstance(name, str) or not name:
+        raise UsageError(f"{check}: the name of a tool is text that is not empty, not {name!r}")
+    return name
 
 
 def _passed(ctx: StepContext) -> Any:

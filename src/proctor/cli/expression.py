@@ -240,7 +240,10 @@ def _is_number(node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.op, ast.USub | ast.UAdd) and _is_number(node.operand)
     if isinstance(node, ast.BinOp):
-        return isinstance(node.op, ast.Div) and _is_number(node.left) and _is_number(node.right)
+        parts = (node.left, node.right)
+        return isinstance(node.op, ast.Div) and not any(
+            isinstance(part, ast.BinOp) or not _is_number(part) for part in parts
+        )
     return isinstance(node, ast.Constant) and type(node.value) in (int, float)
 
 

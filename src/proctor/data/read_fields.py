@@ -10,6 +10,8 @@ from proctor.errors import did_you_mean
 
 __all__ = ["Problem", "find", "id_of", "is_list", "is_mapping", "list_of", "must_be", "refused", "text_of"]
 
+_LISTS = (list, tuple)  # made once: `list | tuple` is made anew at each look
+
 
 class Problem(Exception):
     """What cannot be read, and the path to it from where reading began.
@@ -49,7 +51,7 @@ def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
 
 def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
     """Whether the value is a list or a tuple."""
-    return isinstance(value, list | tuple)
+    return isinstance(value, _LISTS)
 
 
 def find(fields: Mapping[str, Any], *keys: str) -> Any:

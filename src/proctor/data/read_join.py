@@ -12,9 +12,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from proctor.data.message import CallState, Message, Part, ToolCall
-from proctor.data.value import MISSING, Missing
+from proctor.data.value import MISSING, Missing, quick_maker
 
-__all__ = ["Answer", "Conversation"]
+__all__ = ["Answer", "Conversation", "make_call"]
+
+_make_message = quick_maker(Message)
+make_call = quick_maker(ToolCall)
+"""`ToolCall` by position and all fields, for the thousands that a conversation has."""
 
 _OPEN = frozenset({"called", "partial"})
 
@@ -59,7 +63,7 @@ class Conversation:
         stack = waiting.get(key)
         if stack:
             call = stack.pop()
-            done = ToolCall(call.name, call.args, call.id, answer.result, answer.error, answer.state)
+            done = make_call(call.name, call.args, call.id, answer.result, answer.error, answer.state)
             self._answered[id(call)] = call, done  # the call itself too: while it lives, no other has its identity
         else:
             orphan = ToolCall(answer.name, MISSING, answer.id, answer.result, answer.error, answer.state)
@@ -69,9 +73,12 @@ class Conversation:
         """What was said, with every result in its call."""
         if self._answered:
             return tuple(
-                [Message(role, self._with_results(parts), id, metadata) for role, parts, id, metadata in self._said]
+                [
+                    _make_message(role, self._with_results(parts), id, metadata)
+                    for role, parts, id, metadata in self._said
+                ]
             )
-        return tuple([Message(role, tuple(parts), id, metadata) for role, parts, id, metadata in self._said])
+        return tuple([_make_message(role, tuple(parts), id, metadata) for role, parts, id, metadata in self._said])
 
     def _with_results(self, parts: list[Part]) -> tuple[Part, ...]:
         answered = self._answered

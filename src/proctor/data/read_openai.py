@@ -11,7 +11,7 @@ from typing import Any
 
 from proctor.data.message import CallState, File, Part, Reasoning, Text, ToolCall
 from proctor.data.read_fields import Problem, find, id_of, is_list, is_mapping, must_be, refused, text_of
-from proctor.data.read_join import Answer, Conversation
+from proctor.data.read_join import Answer, Conversation, make_call
 from proctor.data.read_parts import arguments, holds_results, plain_text, read_parts
 from proctor.data.value import MISSING, Missing
 
@@ -149,7 +149,7 @@ def _read_call(call: Any) -> ToolCall:
     if not is_mapping(inner):
         raise must_be(".function", "a mapping", got=inner)
     args = arguments(find(inner, "arguments", "args", "input"))
-    return ToolCall(text_of(inner, "name") or "", args, id_of(call, "id"))
+    return make_call(text_of(inner, "name") or "", args, id_of(call, "id"), MISSING, None, "called")
 
 
 def _read_result(message: Mapping[str, Any], conversation: Conversation) -> None:

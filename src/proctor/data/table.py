@@ -118,10 +118,10 @@ def _why(outcome: Outcome, mean: Mean) -> str:
 def _failure_lines(failed: Sequence[tuple[str, str, str]], width: int) -> list[str]:
     shown = failed[:_SHOWN_FAILURES]
     head = f"What failed ({len(shown)} of {len(failed)} shown)" if len(shown) < len(failed) else "What failed"
-    item_width = min(max(_width(printable(item)) for item, _, _ in shown), max(width // 4, 12))
+    item_width = min(max(_width(printable(item)) for item, _, _ in shown), max(width // 3, 12))
     lines = [f"{head}:"]
     for item, place, why in shown:
-        lead = f"  {_fit(printable(item), item_width)}  {printable(place)}: "
+        lead = f"  {_fit_id(printable(item), item_width)}  {printable(place)}: "
         lines += _wrapped(lead + printable(why), width, indent=" " * (item_width + 4))
     return lines
 
@@ -167,6 +167,17 @@ def _fit(text: str, width: int) -> str:
         return text + " " * (width - own)
     cut = clip(text, 0, width - 3) + "..."
     return cut + " " * (width - _width(cut))
+
+
+def _fit_id(text: str, width: int) -> str:
+    """An id in exactly *width* columns, cut in the middle: ids of one family differ at their ends."""
+    from wcwidth import clip
+
+    if (own := _width(text)) <= width:
+        return text + " " * (width - own)
+    tail = clip(text, own - (width - 3) // 2, own)
+    head = clip(text, 0, width - 3 - _width(tail))
+    return f"{head}...{tail}" + " " * (width - 3 - _width(head) - _width(tail))
 
 
 def _wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
