@@ -204,9 +204,9 @@ class _Reader:
                 return self._plain_text(text, node)
             case ast.Constant(value=bool() | int() | float() | None):
                 return node.value
-            case ast.UnaryOp(op=ast.USub(), operand=operand) if _is_number(operand):
+            case ast.UnaryOp(op=ast.USub(), operand=operand) if _has_digits(node):
                 return -self._literal(operand)
-            case ast.UnaryOp(op=ast.UAdd(), operand=operand) if _is_number(operand):
+            case ast.UnaryOp(op=ast.UAdd(), operand=operand) if _has_digits(node):
                 return self._literal(operand)
             case ast.List(elts=elements):
                 return [self._literal(element) for element in elements]
@@ -236,14 +236,15 @@ class _Reader:
 
 
 def _is_number(node: ast.expr) -> bool:
-    """Whether it is written as a number; text and words are left to whoever reads it."""
-    if isinstance(node, ast.UnaryOp):
-        return isinstance(node.op, ast.USub | ast.UAdd) and _is_number(node.operand)
+    """Whether it is written as a number, or as a fraction of two."""
     if isinstance(node, ast.BinOp):
-        parts = (node.left, node.right)
-        return isinstance(node.op, ast.Div) and not any(
-            isinstance(part, ast.BinOp) or not _is_number(part) for part in parts
-        )
+        return isinstance(node.op, ast.Div) and _has_digits(node.left) and _has_digits(node.right)
+    return _has_digits(node)
+
+
+def _has_digits(node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+        node = node.operand
     return isinstance(node, ast.Constant) and type(node.value) in (int, float)
 
 
