@@ -112,9 +112,9 @@ def test_data_that_cannot_be_scored_is_a_usage_error(proctor, write, rows, said)
     ("arguments", "said"),
     [
         (["nowhere.jsonl", "--gate", "no_tool_errors()"], "there is no file 'nowhere.jsonl'"),
-        (["rows.txt", "--gate", "no_tool_errors()"], ".jsonl"),
-        ([".", "--gate", "no_tool_errors()"], ".jsonl"),
-        (["folder.jsonl", "--gate", "no_tool_errors()"], "folder.jsonl"),
+        (["rows.txt", "--gate", "no_tool_errors()"], "'.txt'. Known: .json, .jsonl."),
+        ([".", "--gate", "no_tool_errors()"], "'.' is a folder"),
+        (["folder.jsonl", "--gate", "no_tool_errors()"], "'folder.jsonl' is a folder"),
         (["rows.jsonl"], "called_tool(name, *, times=1)"),
         (["rows.jsonl", "--gate", "no_tool_errors() >= 1"], "put this in --check"),
         (["rows.jsonl", "--check", "no_tool_eror()"], "Did you mean 'no_tool_errors'?"),
@@ -154,3 +154,8 @@ def test_real_conversations(proctor):
     assert (code, err) == (1, "")
     assert out.startswith("dev.jsonl: FAILED\n")
     assert "80 of 80" in out
+
+
+def test_a_name_cannot_steer_the_terminal(proctor, write):
+    out = proctor("score", write(FINE), "--gate", 'includes("x")', "--name", "a\x1b[31mb")[1]
+    assert out.startswith("a\\x1b[31mb: FAILED\n")

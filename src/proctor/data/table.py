@@ -27,7 +27,7 @@ def result_table(result: EvalResult, *, width: int = 100) -> str:
     """The table of a result in lines of at most *width* columns (40 at the least)."""
     width = max(width, _LEAST_WIDTH)
     head = [f"{result.name}: " if result.name else "", (result.verdict or "no verdict").upper()]
-    lines = ["".join(head), *_wrapped(result.sentence, width), "", *_columns(result.means, width)]
+    lines = [*_wrapped("".join(head), width), *_wrapped(result.sentence, width), "", *_columns(result.means, width)]
     failed = list(_failures(result.items, result.means))
     if failed:
         lines += ["", *_failure_lines(failed, width)]

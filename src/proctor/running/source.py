@@ -36,6 +36,8 @@ def load_items(path: str | PathLike[str], *, names: Mapping[str, str] | None = N
     file = Path(path)
     if not file.exists():
         raise UsageError(f"there is no file {str(file)!r} (looked in {Path.cwd()})", code=_NO_DATA)
+    if file.is_dir():
+        raise UsageError(f"{str(file)!r} is a folder; give one of its files", code=_NO_DATA)
     rows = find("file", file.suffix.lower())(file)
     return _items(str(file), rows, names=names)
 
