@@ -20,7 +20,6 @@ from proctor.scoring.keys import key_of, numbered
         (checks.called_tool("get_weather", times=2), "check-called-tool[get_weather,times=2]"),
         (checks.max_tool_calls(3), "check-max-tool-calls[3]"),
         (checks.tool_order(["a", "b"]), "check-tool-order[a,b]"),
-        (checks.tool_order([]), "check-tool-order[[]]"),
         (checks.no_tool_errors(text=False), "check-no-tool-errors[text=false]"),
         (checks.equals(""), 'check-equals[""]'),
         (checks.includes("a, b"), "check-includes[a, b]"),

@@ -21,7 +21,8 @@ class Findings(Mapping[str, Any]):
         self._found = found
 
     def __getitem__(self, name: str) -> Any:
-        return self._found[name]
+        value = self._found[name]
+        return list(value) if type(value) is tuple else value  # plain data, as it is read back
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._found)
@@ -30,7 +31,7 @@ class Findings(Mapping[str, Any]):
         return len(self._found)
 
     def __repr__(self) -> str:
-        return repr(self._found)
+        return repr(dict(self))
 
 
 def build_check(
