@@ -51,7 +51,6 @@ def test_x03_what_is_no_json_stays_text():
         checks.used_no_tools(),
         checks.max_tool_calls(0),
         checks.did_not_call("book"),
-        checks.tool_order([]),
         checks.no_tool_errors(),
     ],
     ids=lambda check: check.key,

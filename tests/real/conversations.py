@@ -89,7 +89,9 @@ def own_checks(domain):
         "called_tool, each expected tool that changes something": partial(changed, domain),
         "did_not_call, every other tool that changes something": partial(changed_nothing_else, domain),
         "the last two together": partial(changed_what_was_expected, domain),
-        "tool_order, the expected tools": lambda row: [checks.tool_order(expected_names(row))],
+        "tool_order, the expected tools": lambda row: (
+            [checks.tool_order(expected_names(row))] if expected_names(row) else []
+        ),
     }
     return {name: counts_of(domain, with_own(domain, make)) for name, make in asked.items()}
 

@@ -17,7 +17,7 @@ import pytest
 
 from proctor import MISSING, ScorerRun, run_evals, run_evals_sync
 from proctor.checks import no_tool_errors
-from proctor.running.source import load_items
+from proctor.running.source import read_items
 from tests.documents import commands, matches
 from tests.real.conversations import (
     DOMAINS,
@@ -74,7 +74,7 @@ def calls_of(row):
 
 def runs(domain):
     """Each row with its conversation as scorers see it."""
-    for row, item in zip(rows(domain), load_items(path(domain)), strict=True):
+    for row, item in zip(rows(domain), read_items(path(domain)).items, strict=True):
         yield row, ScorerRun(output=item.output, input=item.input)
 
 
@@ -114,7 +114,7 @@ def test_arguments_are_read_from_their_json(domain):
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_a_row_is_an_item(domain):
     """The opening is the input, the rest the output, and everything else about the row its metadata."""
-    for row, item in zip(rows(domain), load_items(path(domain)), strict=True):
+    for row, item in zip(rows(domain), read_items(path(domain)).items, strict=True):
         messages = row["messages"]
         length = next(at for at, message in enumerate(messages) if message["role"] not in OPENING)
         assert item.id == row["id"]

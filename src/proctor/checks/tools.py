@@ -102,7 +102,8 @@ def tool_order(names: Sequence[str]) -> Scorer:
     'check-tool-order[search,book]'
     """
     if isinstance(names, str) or not isinstance(names, Sequence) or not names:
-        raise UsageError(f"tool_order: names must be a list of tool names, not {names!r}")
+        hint = "; to expect no call use used_no_tools()" if names == [] else ""
+        raise UsageError(f"tool_order: names must be a list of tool names, not {names!r}{hint}")
     order = tuple(_tool_name(name, check="tool_order") for name in names)
 
     def look(ctx: StepContext) -> Findings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Iterator, Sized
 from os import PathLike
 from typing import Annotated
 
@@ -15,8 +15,9 @@ from proctor.cli.streams import complain, say
 from proctor.data.exit_code import first_of
 from proctor.running.eval import Eval
 from proctor.running.eval_file import load_evals
+from proctor.running.plan import make_plan
 from proctor.running.run_evals import execute
-from proctor.running.source import load_items
+from proctor.running.source import read_items
 
 __all__ = ["EPILOG", "HELP", "command"]
 
@@ -54,7 +55,11 @@ def command(
     """Run each Eval and show its table; gives the exit code."""
     words = fail_on_words(fail_on)
     codes = []
-    for place, evaluation in enumerate(load_evals(file)):
+    evaluations = load_evals(file)
+    for evaluation in evaluations[1:]:
+        if not isinstance(evaluation.data, Iterator):
+            make_plan(evaluation)  # a mistake in a later one is told before the first is paid for
+    for place, evaluation in enumerate(evaluations):
         if place:
             say("")
         _hint(evaluation)
@@ -67,6 +72,9 @@ def command(
 def _hint(evaluation: Eval) -> None:
     if evaluation.target is None or evaluation.concurrency != 1:
         return
-    data = load_items(evaluation.data) if isinstance(evaluation.data, str | PathLike) else evaluation.data
-    if isinstance(data, Sized) and len(data) > _MANY:
-        complain(f"Hint: {evaluation.name}: {len(data)} items, one at a time; Eval(..., concurrency=8) runs 8 at once")
+    data = evaluation.data
+    count = (
+        len(read_items(data).items) if isinstance(data, str | PathLike) else len(data) if isinstance(data, Sized) else 0
+    )
+    if count > _MANY:
+        complain(f"Hint: {evaluation.name}: {count} items, one at a time; Eval(..., concurrency=8) runs 8 at once")

@@ -14,7 +14,7 @@ from proctor.cli.show import say_result
 from proctor.errors import UsageError
 from proctor.running.eval import Eval
 from proctor.running.run_evals import execute
-from proctor.running.source import load_items
+from proctor.running.source import DataFile
 
 __all__ = ["EPILOG", "HELP", "command"]
 
@@ -77,7 +77,7 @@ def command(
         name=name or data.name,
         gates=[read_gate(text) for text in gate or ()],
         scorers=[read_check(text) for text in check or ()],
-        data=load_items(data, names={field: key for field, key in keys.items() if key is not None}),
+        data=DataFile(data, {field: key for field, key in keys.items() if key is not None}),
     )
     result = run_sync(execute(evaluation))
     say_result(result)

@@ -54,15 +54,28 @@ def _escaped(char: str) -> str:
 # ── columns ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+_HEADS = ("", "mean", "scored", "errors", "declined", "not run", "needed", "")
+_LEAST_NAME = 24
+
+
 def _columns(means: Sequence[Mean], width: int) -> list[str]:
-    """One line for each column: what it is, what was decided, its mean, and of how many."""
-    heads = ["", "mean", "scored", "errors", "declined", "not run", "needed", ""]
+    """One line for each column: what it is, what was decided, its mean, and of how many; two where a line is short."""
     rows = [[_place(mean), *_numbers(mean), _decision(mean)] for mean in means]
-    used = [at for at in range(len(heads)) if at in (0, 1, 2) or any(row[at] for row in rows)]
-    others = [max(_width(text) for text in (heads[at], *(row[at] for row in rows))) for at in used[1:]]
-    name_width = max(min(max((_width(row[0]) for row in rows), default=0), width - sum(others) - 2 * len(others)), 12)
-    widths = [name_width, *others]
-    return ["  ".join(_fit(row[at], widths[place]) for place, at in enumerate(used)).rstrip() for row in (heads, *rows)]
+    used = [at for at in range(len(_HEADS)) if at in (0, 1, 2) or any(row[at] for row in rows)]
+    others = [max(_width(text) for text in (_HEADS[at], *(row[at] for row in rows))) for at in used[1:]]
+    longest = max((_width(row[0]) for row in rows), default=0)
+    room = width - sum(others) - 2 * len(others)
+    if room < min(longest, _LEAST_NAME):
+        return [line for row in rows for line in _stacked(row, width)]
+    widths = [min(longest, room), *others]
+    rows.insert(0, list(_HEADS))
+    return ["  ".join(_fit(row[at], widths[place]) for place, at in enumerate(used)).rstrip() for row in rows]
+
+
+def _stacked(row: Sequence[str], width: int) -> list[str]:
+    """The same for a narrow terminal: the name, and below it what the columns hold."""
+    told = [f"{head} {text}".strip() for head, text in zip(_HEADS[1:], row[1:], strict=True) if text]
+    return [*_wrapped(printable(row[0]), width), *_wrapped(f"  {', '.join(told)}", width, indent="  ")]
 
 
 def _place(mean: Mean) -> str:

@@ -68,6 +68,7 @@ def quick_maker(cls: type[V]) -> Callable[..., V]:
     twin = make_dataclass(cls.__name__, names, bases=(Value,), slots=True, repr=False, eq=False)
 
     def make(*values: Any) -> V:
+        """The value of these fields, in order."""
         made: Any = twin(*values)
         made.__class__ = cls
         return made  # type: ignore[no-any-return]

@@ -14,7 +14,7 @@ from proctor.data.threshold import Threshold
 from proctor.data.value import MISSING
 from proctor.errors import DataErrors, ProctorError, UsageError
 from proctor.running.eval import Eval
-from proctor.running.source import read_items
+from proctor.running.source import Source, read_items
 from proctor.running.target import Target, as_target
 from proctor.scoring.entry import ScorerEntry, read_entries
 from proctor.scoring.keys import numbered
@@ -63,9 +63,9 @@ def make_plan(evaluation: Eval) -> Plan:
     _check_options(evaluation)
     gates = _cells("gate", read_entries(evaluation.gates, "gates"))
     scorers = _cells("scorer", read_entries(evaluation.scorers, "scorers"))
-    items = read_items(evaluation.data)
+    source = read_items(evaluation.data)
     target = None if evaluation.target is None else as_target(evaluation.target)
-    rows = _rows(items, gates, scorers, has_target=target is not None)
+    rows = _rows(source, gates, scorers, has_target=target is not None)
     cells = _in_order(
         [*gates, *(cell for row in rows for cell in row.gates[len(gates) :])],
         [*scorers, *(cell for row in rows for cell in row.scorers[len(scorers) :])],
@@ -113,20 +113,18 @@ def _check_position(entry: ScorerEntry, position: str) -> None:
         raise UsageError(f"gate {scorer.key}: lower is better, so use scorers=[({scorer.key}, Threshold(max=0))]")
 
 
-def _rows(
-    items: list[Item], gates: tuple[Cell, ...], scorers: tuple[Cell, ...], *, has_target: bool
-) -> tuple[Row, ...]:
+def _rows(source: Source, gates: tuple[Cell, ...], scorers: tuple[Cell, ...], *, has_target: bool) -> tuple[Row, ...]:
     rows, problems = [], []
     seen: dict[str, int] = {}
-    for index, item in enumerate(items):
+    for index, (item, place) in enumerate(zip(source.items, source.places, strict=True)):
         try:
             item_id = _item_id(item, seen)
             _check_item(item, has_target=has_target)
             rows.append(_row(index, item_id, item, gates=gates, scorers=scorers))
         except ProctorError as problem:
-            problems.append(f"item {index}{f' ({item.id})' if item.id else ''}: {problem}")
+            problems.append(f"{place}{f' ({item.id})' if item.id else ''}: {problem}")
     if problems:
-        raise DataErrors("data", problems)
+        raise DataErrors(source.where, problems)
     return tuple(rows)
 
 
@@ -155,7 +153,9 @@ def _check_item(item: Item, *, has_target: bool) -> None:
         if not given:
             raise UsageError("has none of input, inputs, turns and output")
         if not has_target:
-            raise UsageError("has no output, and there is no target to make one: give target=, or saved outputs")
+            raise UsageError(
+                "has no output, and there is no target to make one: give a target, or items with an output"
+            )
 
 
 def _check_sequence(item: Item, name: str) -> None:

@@ -2,57 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from proctor.data.item import Item
 from proctor.data.row import item_from_row
-from proctor.errors import DataErrors, ProctorError, UsageError
-from proctor.plugins import find
+from proctor.data.value import Value
+from proctor.errors import DataErrors, ProctorError, UnknownName, UsageError, safe_message
+from proctor.plugins import find, known
 
-__all__ = ["load_items", "read_items"]
+__all__ = ["DataFile", "Source", "read_items"]
 
 _NO_DATA = "RUN_EXPERIMENT_FAILED_NO_DATA_PROVIDED"
 _CODE = "INVALID_DATA_ITEM"
 
 
-def read_items(data: Any) -> list[Item]:
-    """The items of *data*: a path, or an iterable of items and mappings. Raises `DataErrors` with all that is wrong."""
-    if isinstance(data, str | PathLike):
-        return load_items(data)
-    if isinstance(data, Mapping) or not isinstance(data, Iterable):
-        raise UsageError(f"data must be a list of items or the path of a file, not {type(data).__name__}", code=_CODE)
-    rows = [(f"item {index}", row) for index, row in enumerate(data)]
-    return _items("data", rows, names=None)
+@dataclass(frozen=True, slots=True, repr=False)
+class DataFile(Value):
+    """A file of items. *names*: for a field of Item, the key that holds it in this file (`{"output": "answer"}`)."""
+
+    path: str | PathLike[str]
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
-def load_items(path: str | PathLike[str], *, names: Mapping[str, str] | None = None) -> list[Item]:
-    """The items of a .jsonl or .json file. *names*: for a field of Item, the key that holds it in this file.
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Items that were read. *where*: from what; *places*: for each item, how errors call it (`line 3`)."""
+
+    where: str
+    items: list[Item]
+    places: list[str]
+
+
+def read_items(data: Any) -> Source:
+    """The items of *data*: a path, a `DataFile`, or an iterable of items and mappings.
 
     Raises `DataErrors` with every bad row, by line (or place) and key.
     """
-    file = Path(path)
+    if isinstance(data, str | PathLike):
+        data = DataFile(data)
+    if isinstance(data, DataFile):
+        return _items(str(data.path), _rows_of(Path(data.path)), names=data.names)
+    if isinstance(data, Mapping) or not isinstance(data, Iterable):
+        raise UsageError(f"data must be a list of items or the path of a file, not {type(data).__name__}", code=_CODE)
+    return _items("data", _numbered(data), names={})
+
+
+def _numbered(data: Iterable[Any]) -> Iterator[tuple[str, Any]]:
+    index = -1
+    try:
+        for index, row in enumerate(data):
+            yield f"item {index}", row
+    except Exception as error:
+        raised = f"{type(error).__name__}: {safe_message(error)}"
+        raise UsageError(f"data raised {raised} (after {index + 1} items)", code=_CODE) from error
+
+
+def _rows_of(file: Path) -> Iterable[tuple[str, Any]]:
     if not file.exists():
         raise UsageError(f"there is no file {str(file)!r} (looked in {Path.cwd()})", code=_NO_DATA)
     if file.is_dir():
         raise UsageError(f"{str(file)!r} is a folder; give one of its files", code=_NO_DATA)
-    rows = find("file", file.suffix.lower())(file)
-    return _items(str(file), rows, names=names)
+    try:
+        read = find("file", file.suffix.lower())
+    except UnknownName:
+        endings = ", ".join(known("file"))
+        raise UsageError(
+            f"{str(file)!r}: no reader for files that end in {file.suffix!r}; there are {endings}"
+        ) from None
+    rows: Iterable[tuple[str, Any]] = read(file)
+    return rows
 
 
-def _items(where: str, rows: Iterable[tuple[str, Any]], *, names: Mapping[str, str] | None) -> list[Item]:
-    items, problems = [], []
+def _items(where: str, rows: Iterable[tuple[str, Any]], *, names: Mapping[str, str]) -> Source:
+    source, problems = Source(where, [], []), []
     for place, row in rows:
         try:
             if isinstance(row, ProctorError):
                 raise row
-            items.append(item_from_row(row, names=names))
+            source.items.append(item_from_row(row, names=names))
+            source.places.append(place)
         except ProctorError as problem:
             problems.append(f"{place}: {problem}")
     if problems:
         raise DataErrors(where, problems)
-    if not items:
+    if not source.items:
         raise UsageError(f"{where}: no items", code=_NO_DATA)
-    return items
+    return source
