@@ -21,6 +21,8 @@ def read_rows(path: Path) -> Iterator[tuple[str, Any]]:
     except json.JSONDecodeError as problem:
         hint = "; for one JSON value a line name it .jsonl" if problem.msg == "Extra data" else ""
         raise UsageError(f"{path} is not JSON: {problem.msg} (line {problem.lineno}){hint}") from None
+    except ValueError as problem:  # a number of more digits than Python reads
+        raise UsageError(f"{path} is not JSON that can be read: {problem}") from None
     except RecursionError:
         raise UsageError(f"{path} is nested too deeply") from None
     if not isinstance(rows, list):

@@ -28,5 +28,7 @@ def _value(line: bytes) -> Any:
         return UsageError(f"is not UTF-8 (byte {problem.start + 1}); save the file as UTF-8")
     except json.JSONDecodeError as problem:
         return UsageError(f"is not JSON: {problem.msg} (column {problem.colno})")
+    except ValueError as problem:  # a number of more digits than Python reads
+        return UsageError(f"is not JSON that can be read: {problem}")
     except RecursionError:
         return UsageError("is nested too deeply")

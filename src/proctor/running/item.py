@@ -8,8 +8,10 @@ from typing import Any
 from proctor.data.column import Column
 from proctor.data.outcome import Failure, NotRun, Outcome, Outcomes
 from proctor.data.reply import ItemResult, Reply
+from proctor.errors import TargetError
 from proctor.running.plan import Cell, Plan, Row
 from proctor.running.record import Event, Recorder, RowId
+from proctor.scoring.failure import failure_from
 from proctor.scoring.pipeline import drive, start, walk
 from proctor.scoring.run import ScorerRun
 
@@ -39,7 +41,10 @@ async def run_item(row: Row, *, plan: Plan, recorder: Recorder, strikes: dict[Co
 async def _reply(row: Row, plan: Plan) -> Reply:
     if plan.target is None:
         raise AssertionError("unreachable")  # the plan refuses an item that has no output and no target
-    return await plan.target.reply(row.given)
+    try:
+        return await plan.target.reply(row.given)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a target of the user's own that raises, though none should
+        return Reply(error=failure_from(error, code=TargetError.code))
 
 
 def _target_failed(row: Row, reply: Reply) -> ItemResult:

@@ -137,9 +137,14 @@ def _item_id(item: Item, seen: dict[str, int]) -> str:
             raise UsageError(f"the id {item.id!r} is taken by an earlier item")
         seen[item.id] = 1
         return item.id
-    made = derived_id(item)
-    seen[made] = seen.get(made, 0) + 1
-    return made if seen[made] == 1 else f"{made}-{seen[made]}"
+    made = name = derived_id(item)
+    count = seen.get(made, 0)
+    while name in seen:
+        count += 1
+        name = f"{made}-{count}"
+    seen[made] = max(count, 1)
+    seen[name] = seen.get(name, 1)
+    return name
 
 
 def _check_item(item: Item, *, has_target: bool) -> None:

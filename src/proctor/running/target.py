@@ -25,7 +25,7 @@ def as_target(thing: Any) -> Target:
     """The target that *thing* stands for: itself, what an import path names, or a wrapper around a callable."""
     if isinstance(thing, str):
         thing = import_object(thing)
-    if isinstance(thing, Target):
+    if isinstance(thing, Target) and not isinstance(thing, type):
         return thing
     if callable(thing):
         target: Target = find("target", "callable")(thing)

@@ -43,12 +43,12 @@ class CallableTarget:
                 made = await made
             if isinstance(made, AsyncIterator | Iterator):
                 made = await _gathered(made)
+            if isinstance(made, Reply):
+                duration = _since(began) if made.duration_ms is None else made.duration_ms
+                return replace(made, output=plain(made.output), structured=plain(made.structured), duration_ms=duration)
+            return Reply(output=plain(made), duration_ms=_since(began))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - what the thing under test raises is its result
             return Reply(error=failure_from(error, code=TargetError.code), duration_ms=_since(began))
-        if isinstance(made, Reply):
-            duration = _since(began) if made.duration_ms is None else made.duration_ms
-            return replace(made, output=plain(made.output), structured=plain(made.structured), duration_ms=duration)
-        return Reply(output=plain(made), duration_ms=_since(began))
 
 
 async def _gathered(parts: AsyncIterator[Any] | Iterator[Any]) -> Any:

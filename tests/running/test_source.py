@@ -1,0 +1,152 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from proctor import Item, UsageError, run_evals_sync
+from proctor.errors import DataErrors
+from proctor.running.source import DataFile, read_items
+from tests.running.graded import graded
+
+
+def written(folder, name, rows):
+    path = folder / name
+    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+    path.write_text("\n".join(lines) if name.endswith("l") else f"[{','.join(lines)}]", encoding="utf-8")
+    return path
+
+
+def items(data):
+    return read_items(data).items
+
+
+# ── from Python ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "kind", [list, tuple, iter, lambda rows: (row for row in rows)], ids=["list", "tuple", "iter", "generator"]
+)
+def test_items_come_from_any_iterable_of_items_and_mappings(kind):
+    item = Item("a")
+    found = read_items(kind([item, {"input": "b"}]))
+    assert found.items == [item, Item("b")]
+    assert found.items[0] is item
+    assert found.places == ["item 0", "item 1"]
+
+
+def test_an_iterator_that_raises_says_after_how_many():
+    def rows():
+        yield {"input": "a"}
+        raise OSError("connection lost")
+
+    with pytest.raises(UsageError, match=r"data raised OSError: connection lost \(after 1 items?\)"):
+        read_items(rows())
+
+
+@pytest.mark.parametrize("data", [5, None, {"input": "x"}, Item("x")], ids=lambda data: type(data).__name__)
+def test_what_is_no_list_is_refused(data):
+    with pytest.raises(UsageError, match="data must be a list of items or the path of a file") as caught:
+        read_items(data)
+    assert caught.value.code == "INVALID_DATA_ITEM"
+
+
+# ── from files ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.json"])
+@pytest.mark.parametrize("kind", [str, Path], ids=["text", "path"])
+def test_items_come_from_a_file_by_its_ending(tmp_path, name, kind):
+    path = written(tmp_path, name, [{"input": "天気", "groundTruth": 1}, {"input": "b"}])
+    assert items(kind(path)) == [Item("天気", ground_truth=1), Item("b")]
+
+
+def test_the_case_of_the_ending_does_not_matter(tmp_path):
+    path = tmp_path / "ROWS.JSONL"
+    path.write_text('{"input": "a"}')
+    assert items(path) == [Item("a")]
+
+
+@pytest.mark.parametrize(("name", "places"), [("r.jsonl", ("line 2", "line 4")), ("r.json", ("row 2", "row 4"))])
+def test_all_bad_rows_are_named_at_once_with_file_place_and_key(tmp_path, name, places):
+    path = written(tmp_path, name, [{"input": "a"}, {"inptu": "b"}, {"input": "c"}, 5])
+    with pytest.raises(DataErrors) as caught:
+        read_items(path)
+    assert [problem.split(":")[0] for problem in caught.value.problems] == list(places)
+    assert "'inptu'. Did you mean 'input'?" in caught.value.problems[0]
+    assert "an item is an Item or a mapping, not int 5" in caught.value.problems[1]
+    assert str(caught.value).startswith(f"2 problems in {path}:")
+
+
+def test_lines_that_are_no_json_are_named_with_the_others(tmp_path):
+    path = written(tmp_path, "rows.jsonl", ['{"input": "a"}', '{"input": "b"', "", "nonsense", {"inptu": "c"}])
+    with pytest.raises(DataErrors) as caught:
+        read_items(path)
+    assert [problem.split(":")[0] for problem in caught.value.problems] == ["line 2", "line 4", "line 5"]
+    assert "is not JSON" in caught.value.problems[0]
+
+
+def test_a_long_list_of_bad_rows_is_cut_in_the_message(tmp_path):
+    with pytest.raises(DataErrors, match=r"100 problems[\s\S]* and 80 more") as caught:
+        read_items(written(tmp_path, "rows.jsonl", ["5"] * 100))
+    assert len(caught.value.problems) == 100
+
+
+def test_other_names_of_fields_are_told(tmp_path):
+    path = written(tmp_path, "rows.jsonl", [{"question": "q", "answer": "a"}])
+    assert items(DataFile(path, {"input": "question", "output": "answer"})) == [Item("q", output="a")]
+    with pytest.raises(DataErrors, match="line 1: no key 'anser', which was named as the output"):
+        read_items(DataFile(path, {"input": "question", "output": "anser"}))
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.json"])
+def test_an_empty_file_has_no_items(tmp_path, name):
+    path = written(tmp_path, name, [])
+    with pytest.raises(UsageError, match="no items") as caught:
+        read_items(path)
+    assert caught.value.code == "RUN_EXPERIMENT_FAILED_NO_DATA_PROVIDED"
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        pytest.param(lambda folder: folder / "no.jsonl", "there is no file", id="missing"),
+        pytest.param(lambda folder: folder, "is a folder", id="folder"),
+        pytest.param(
+            lambda folder: written(folder, "rows.xml", []), "no reader for files that end in '.xml'", id="another"
+        ),
+        pytest.param(lambda folder: written(folder, "rows", []), "no reader for files that end in ''", id="no ending"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused(tmp_path, make, message):
+    with pytest.raises(UsageError, match=message):
+        read_items(make(tmp_path))
+
+
+def test_the_endings_that_can_be_read_are_named(tmp_path):
+    with pytest.raises(UsageError, match=r"there are \.json, \.jsonl"):
+        read_items(written(tmp_path, "rows.csv~", []))
+
+
+# ── through a run ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_run_takes_a_path(tmp_path):
+    path = written(tmp_path, "rows.jsonl", [{"output": 1.0}, {"output": 0.5}])
+    assert run_evals_sync(data=str(path), scorers=[graded()]).scores["graded"].mean == 0.75
+
+
+def test_a_problem_found_in_the_plan_names_the_line_too(tmp_path):
+    path = written(tmp_path, "rows.jsonl", ["", {"output": 1.0}, {"id": "x", "context": "no question"}])
+    with pytest.raises(DataErrors) as caught:
+        run_evals_sync(data=path, scorers=[graded()])
+    assert caught.value.where == str(path)
+    assert caught.value.problems[0].startswith("line 3 (x): ")
+
+
+def test_a03_metadata_and_nulls_come_through(tmp_path):
+    rows = [{"output": 1.0, "metadata": {"ok": True, "x": None, "n": [1, {"a": "é\ud83d"}]}, "ground_truth": None}]
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(rows[0]))
+    result = run_evals_sync(data=path, scorers=[graded()])
+    assert result.items[0].item.metadata == rows[0]["metadata"]
+    assert result.items[0].item.ground_truth is None

@@ -1,0 +1,180 @@
+"""From counts to a decision, and the sentence that says what decided it."""
+
+import re
+
+import pytest
+
+from proctor import Outcome, Threshold
+from proctor.data.column import Column
+from proctor.data.outcome import Failure, NotRun, NotScorable
+from proctor.running.fold import ColumnFold
+from proctor.running.plan import Cell
+from proctor.running.verdict import column_mean, decide
+from tests.running.graded import graded
+
+
+def mean_of(*values, threshold=None, position="scorer", key="graded", **options):
+    """What a column comes to: numbers are scores, `boom`, `n/a` and `fail` what their names say."""
+    column = Column(position, None, key, key)
+    fold = ColumnFold(Cell(graded(**options), column, threshold and Threshold.of(threshold)))
+    for n, value in enumerate(values):
+        fold.add(f"i{n}", outcome(column, value))
+    return column_mean(fold)
+
+
+def outcome(column, value):
+    if value == "boom":
+        return Outcome(column, "error", cause=Failure(type="ValueError", message="the scorer broke"))
+    if value == "n/a":
+        return Outcome(column, "not_scorable", reason="no policy", cause=NotScorable("analyze", "no policy"))
+    if value == "fail":
+        return Outcome(column, "not_run", cause=NotRun("target_failed"))
+    return Outcome(column, "scored", value, reason=f"saw {value}")
+
+
+def gate(*values, **options):
+    return mean_of(*values, position="gate", **options)
+
+
+# ── sentences ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("mean", "sentence"),
+    [
+        pytest.param(gate(1, 1), "gate graded met: 2 of 2 items reached the top", id="gate met"),
+        pytest.param(gate(1, "n/a"), "gate graded met: 1 of 2 items reached the top", id="gate met, one declined"),
+        pytest.param(gate(0.5), "gate graded missed: item i0 scored 0.50: saw 0.5", id="gate missed, one item"),
+        pytest.param(
+            gate(1, 0.5, 0),
+            "gate graded missed: item i1 scored 0.50: saw 0.5; 2 of 3 items fell short",
+            id="gate missed",
+        ),
+        pytest.param(
+            gate(1, "boom"),
+            "gate graded missed: 1 of 2 items ended in an error, first i1: the scorer broke",
+            id="gate, error",
+        ),
+        pytest.param(gate("fail", 1), "gate graded missed: 1 of 2 items had no reply, first i0", id="gate, no reply"),
+        pytest.param(
+            gate("n/a", "n/a"),
+            "gate graded missed: nothing to decide on, all 2 items declined (no policy)",
+            id="gate, all declined",
+        ),
+        pytest.param(mean_of(0.5, 0.7), "", id="bare scorer"),
+        pytest.param(mean_of(0.5, threshold=0.5), "graded met: mean 0.50 over 1 of 1 item, needed >= 0.5", id="met"),
+        pytest.param(
+            mean_of(0.5, "n/a", threshold={"min": 0.1, "max": 0.9}),
+            "graded met: mean 0.50 over 1 of 2 items, needed >= 0.1 and <= 0.9",
+            id="met between bounds",
+        ),
+        pytest.param(
+            mean_of(0.5, threshold=0.6),
+            "graded missed its threshold: mean 0.50 < 0.6 over 1 of 1 item",
+            id="below",
+        ),
+        pytest.param(
+            mean_of(0.5, threshold=Threshold(max=0.4)),
+            "graded missed its threshold: mean 0.50 > 0.4 over 1 of 1 item",
+            id="above",
+        ),
+        pytest.param(
+            mean_of(1, 1, 0, threshold=0.67),
+            "graded missed its threshold: mean 0.667 < 0.67 over 3 of 3 items "
+            "(the mean is 2/3; use 2/3 as the threshold if that is enough)",
+            id="s12: a fraction was meant",
+        ),
+        pytest.param(
+            mean_of(0.69996, threshold=0.7),
+            "graded missed its threshold: mean 0.69996 < 0.7 over 1 of 1 item",
+            id="s13: as many digits as it takes",
+        ),
+        pytest.param(
+            mean_of(1, "boom", "fail", threshold=0.5),
+            "graded missed its threshold: 1 of 3 items ended in an error, first i1: the scorer broke; "
+            "1 of 3 items had no reply, first i2",
+            id="errors",
+        ),
+        pytest.param(
+            mean_of(1, "boom", "boom", threshold=Threshold(0.5, max_errors=0.5)),
+            "graded missed its threshold: 2 of 3 items ended in an error, first i1: the scorer broke, "
+            "0.5 of them allowed",
+            id="more errors than allowed",
+        ),
+        pytest.param(
+            mean_of("n/a", threshold=0.5),
+            "graded missed its threshold: 0 items scored, at least 1 needed",
+            id="nothing scored",
+        ),
+        pytest.param(
+            mean_of("n/a", threshold=Threshold(0.5, min_scored=0)),
+            "graded scored nothing and decides nothing (min_scored=0)",
+            id="left out",
+        ),
+    ],
+)
+def test_a_sentence_says_what_decided(mean, sentence):
+    assert mean.sentence == sentence
+
+
+def test_a_long_reason_is_cut_in_the_sentence():
+    column = Column("gate", None, "graded", "graded")
+    fold = ColumnFold(Cell(graded(), column))
+    fold.add("i0", Outcome(column, "scored", 0.0, reason="long " * 1000))
+    assert len(column_mean(fold).sentence) < 300
+
+
+@pytest.mark.parametrize("bound", [0.7, 1 / 3, 0.1 + 0.2])
+@pytest.mark.parametrize("away", [1e-3, 1e-5, 1e-7, 2e-9])
+@pytest.mark.parametrize("side", [-1, 1], ids=["below", "above"])
+def test_s13_the_shown_mean_is_on_its_side_of_the_shown_bound(bound, away, side):
+    missed = mean_of(bound + side * away, threshold=Threshold(bound) if side < 0 else Threshold(max=bound))
+    assert missed.passed is False
+    mean, sign, shown = re.search(r"mean (\S+) ([<>]) (\S+) over", missed.sentence).groups()
+    assert float(mean) < float(shown) if sign == "<" else float(mean) > float(shown)
+
+
+# ── means ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_mean_says_of_how_many():
+    mean = mean_of(1, 0.5, "boom", "n/a", "fail", "fail")
+    assert (mean.mean, mean.n, mean.of) == (0.75, 2, 6)
+    assert (mean.errors, mean.not_scorable, mean.not_run) == (1, 1, 2)
+    assert (mean.passed, mean.decided_by, mean.threshold) == (None, None, None)
+
+
+def test_a_mean_knows_its_scorers_range_and_direction():
+    mean = mean_of(3, scale=5, better="lower")
+    assert (mean.range, mean.better) == ((0, 5), "lower")
+
+
+def test_a_miss_on_scores_comes_before_errors():
+    mean = mean_of(0.1, "boom", threshold=0.5)
+    assert (mean.passed, mean.decided_by) == (False, "scores")
+
+
+# ── the verdict ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+MET, MISSED = gate(1), gate(0)
+REACHED, SHORT = mean_of(1, threshold=0.5), mean_of(0, threshold=0.5)
+BARE, LEFT_OUT = mean_of(0), mean_of("n/a", threshold=Threshold(0.5, min_scored=0))
+
+
+@pytest.mark.parametrize(
+    ("means", "verdict", "sentence"),
+    [
+        pytest.param([], None, "nothing to decide: no gate and no threshold", id="nothing"),
+        pytest.param([BARE, BARE], None, "nothing to decide: no gate and no threshold", id="bare scorers"),
+        pytest.param([LEFT_OUT], None, "nothing to decide: no gate and no threshold", id="a threshold left out"),
+        pytest.param([MET], "passed", "1 gate met", id="a gate"),
+        pytest.param([MET, MET, REACHED, BARE], "passed", "2 gates and 1 threshold met", id="gates and a threshold"),
+        pytest.param([REACHED, REACHED], "passed", "2 thresholds met", id="thresholds"),
+        pytest.param([MET, SHORT], "scored", SHORT.sentence, id="a threshold missed"),
+        pytest.param([REACHED, SHORT], "scored", f"{SHORT.sentence} (1 of 2 thresholds missed)", id="one of two"),
+        pytest.param([MISSED, SHORT], "failed", MISSED.sentence, id="both missed"),
+        pytest.param([MET, MISSED, MISSED], "failed", f"{MISSED.sentence} (2 of 3 gates missed)", id="two of three"),
+    ],
+)
+def test_failed_before_scored_before_passed(means, verdict, sentence):
+    assert decide(means) == (verdict, sentence)
