@@ -1,7 +1,6 @@
 import asyncio
 import threading
 from collections import UserDict
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -196,12 +195,15 @@ class Broken:
         raise RuntimeError
 
 
-@pytest.mark.parametrize(
-    "output", [endless, deep, object, Broken, lambda: open], ids=["endless", "deep", "object", "broken", "function"]
-)
-async def test_a05_an_output_without_a_plain_form_does_not_end_the_run(output):
-    reply = await replied(lambda given: output())
-    assert isinstance(reply, Reply)
+@pytest.mark.parametrize("make", [endless, deep], ids=["endless", "deep"])
+async def test_a05_an_output_that_cannot_be_written_is_an_error_of_the_reply(make):
+    reply = await replied(lambda given: make())
+    assert (reply.output, reply.error.code) == (MISSING, "NOT_PLAIN_DATA")
+
+
+@pytest.mark.parametrize("make", [object, Broken, lambda: open], ids=["object", "broken", "function"])
+async def test_a05_an_output_without_a_plain_form_is_kept_as_it_is(make):
+    assert (await replied(lambda given: make())).error is None
 
 
 # ── threads ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -12,6 +12,7 @@ from proctor.data.mean import Mean
 from proctor.data.outcome import Outcome
 from proctor.data.shown import count_of, shown_score
 from proctor.data.threshold import TOLERANCE
+from proctor.errors import cut
 
 if TYPE_CHECKING:
     from proctor.data.reply import ItemResult
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["printable", "result_table"]
 
 _SHOWN_FAILURES = 20
+_LONGEST = 400  # characters of one reason or message
 _LEAST_WIDTH = 40
 
 
@@ -135,7 +137,7 @@ def _failure_lines(failed: Sequence[tuple[str, str, str]], width: int) -> list[s
     lines = [f"{head}:"]
     for item, place, why in shown:
         lead = f"  {_fit_id(printable(item), item_width)}  {printable(place)}: "
-        lines += _wrapped(lead + printable(why), width, indent=" " * (item_width + 4))
+        lines += _wrapped(lead + printable(cut(why, _LONGEST)), width, indent=" " * (item_width + 4))
     return lines
 
 
@@ -155,7 +157,7 @@ def _footer(result: EvalResult) -> str:
     if summary.duration_ms is not None:
         parts.append(f"{summary.duration_ms / 1000:.1f} s")
     notes = (
-        f"; {len(summary.notes)} note{'' if len(summary.notes) == 1 else 's'}: {summary.notes[0]}"
+        f"; {len(summary.notes)} note{'' if len(summary.notes) == 1 else 's'}: {cut(summary.notes[0], _LONGEST)}"
         if summary.notes
         else ""
     )

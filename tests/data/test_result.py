@@ -1,0 +1,101 @@
+import pytest
+
+from proctor import EvalResult, Threshold, checks, run_evals_sync
+from proctor.data.codec import dumps, loads
+from proctor.data.column import Column
+from proctor.data.mean import Mean
+from proctor.data.result import NotScorableCounts, Summary
+from proctor.data.usage import Usage
+from proctor.errors import UnknownName
+
+
+def mean(position="scorer", turn=None, key="s[x]", id="s", **fields):
+    return Mean(column=Column(position, turn, key, id), **{"mean": 0.5, "n": 1, "of": 1} | fields)
+
+
+GATE = mean("gate", key="g", id="g", passed=True, decided_by="scores")
+BOUND = mean(key="b[1]", id="b", threshold=Threshold(0.5), passed=True, decided_by="scores")
+BARE = mean()
+TURN_GATE, TURN_BOUND = mean("gate", 0, key="g", id="g", passed=True), mean(turn=1, threshold=Threshold(0.5))
+RESULT = EvalResult(
+    eval_id="e",
+    name="weather",
+    means=(GATE, BOUND, BARE, TURN_GATE, TURN_BOUND),
+    verdict="passed",
+    summary=Summary(items=3),
+)
+
+
+def test_gates_and_thresholds_of_the_whole_item_and_turns_are_told_apart():
+    assert RESULT.gate_results == (GATE,)
+    assert RESULT.threshold_results == (BOUND,)
+    assert RESULT.turn_results == {0: (TURN_GATE,), 1: (TURN_BOUND,)}
+
+
+def test_scores_are_found_by_key_and_by_an_id_that_one_has():
+    assert RESULT.scores["b[1]"] is BOUND
+    assert RESULT.scores["b"] is BOUND
+    with pytest.raises(UnknownName, match="turn 0 gate g"):
+        RESULT.scores["g"]
+
+
+def test_its_repr_is_one_line_of_any_size():
+    assert repr(RESULT) == "EvalResult('weather', verdict='passed', 3 items, 5 columns)"
+    assert "\n" not in repr(EvalResult(eval_id="e"))
+
+
+def test_a_result_cannot_be_changed():
+    with pytest.raises(AttributeError):
+        RESULT.verdict = "failed"
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        pytest.param({}, 0, id="passed"),
+        pytest.param({"status": "cancelled"}, 130, id="cancelled"),
+        pytest.param({"status": "stopped"}, 4, id="stopped"),
+        pytest.param({"summary": Summary(items=0)}, 4, id="nothing ran"),
+        pytest.param({"means": (mean("gate", passed=False, decided_by="scores"),)}, 1, id="gate missed"),
+        pytest.param({"means": (mean("gate", passed=False, decided_by="errors"),)}, 4, id="gate not measured"),
+        pytest.param({"means": (mean(threshold=Threshold(1), passed=False, decided_by="scores"),)}, 3, id="threshold"),
+    ],
+)
+def test_the_exit_code_follows_from_the_means(fields, code):
+    assert EvalResult(**{"eval_id": "e", "summary": Summary(items=1)} | fields).exit_code() == code
+
+
+def test_declined_outcomes_are_counted_by_column_and_add_up_by_id():
+    counts = NotScorableCounts({"gate s": 1, "s": 2}, {"s": 3})
+    assert (counts.total, len(counts), list(counts)) == (3, 2, ["gate s", "s"])
+    assert (counts["gate s"], counts["s"], counts.by_id["s"]) == (1, 2, 3)
+    with pytest.raises(KeyError):
+        counts["other"]
+
+
+def test_the_summary_has_the_documents_names():
+    assert Summary(items=3).total_items == 3
+    assert (Summary().tokens, Summary(usage=Usage(input_tokens=1, output_tokens=2)).tokens) == (None, 3)
+
+
+def test_r12_a_result_is_written_and_read_back_equal():
+    def target(given):
+        if given == "fail":
+            raise ConnectionError("lost \ud83d")
+        return {"text": given, "n": float("nan")} if given == "nan" else given
+
+    result = run_evals_sync(
+        name="天気",
+        target=target,
+        data=[
+            {"input": given, "metadata": {"a": (1, None)}} for given in ("It is sunny.", "fail", "nan", None, "\ud83d")
+        ],
+        gates=[checks.includes("sunny"), checks.tool_order(["a"])],
+        scorers=[(checks.similarity("sunny"), Threshold(0.5, max_errors=0.5)), checks.matches("s(?=u)")],
+    )
+    text = dumps(result)
+    back = loads(text)
+    assert dumps(back) == text
+    assert (back.verdict, back.sentence, back.means) == (result.verdict, result.sentence, result.means)
+    assert str(back) == str(result)
+    assert back.items[0] == result.items[0]
