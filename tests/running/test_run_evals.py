@@ -214,11 +214,13 @@ async def test_x07_no_calls_expected_and_none_made():
 
 
 class Counting:
-    """A target that knows how many of its calls ran at once."""
+    """Knows how many calls ran at once, each of which waits until *concurrency* of them do."""
 
-    def __init__(self):
+    def __init__(self, concurrency):
         self.active = self.most = 0
         self.lock = threading.Lock()
+        self.barrier = threading.Barrier(concurrency, timeout=10)
+        self.barrier_later = asyncio.Barrier(concurrency)
 
     def __enter__(self):
         with self.lock:
@@ -229,29 +231,28 @@ class Counting:
         with self.lock:
             self.active -= 1
 
+    def answer(self, given):
+        with self:
+            self.barrier.wait()
+        return given
+
+    async def answer_later(self, given):
+        with self:
+            await asyncio.wait_for(self.barrier_later.wait(), 10)
+        return given
+
 
 @pytest.mark.parametrize("later", [False, True], ids=["def", "async def"])
 @pytest.mark.parametrize("concurrency", [1, 3, 8])
-async def test_at_most_so_many_items_are_in_flight(concurrency, later):
-    counting = Counting()
-
-    async def answer_later(given):
-        with counting:
-            await asyncio.sleep(0.01)
-        return given
-
-    def answer(given):
-        with counting:
-            time.sleep(0.02)
-        return given
-
-    await run_evals(
-        target=answer_later if later else answer,
+async def test_so_many_items_are_in_flight_and_no_more(concurrency, later):
+    counting = Counting(concurrency)
+    result = await run_evals(
+        target=counting.answer_later if later else counting.answer,
         data=asked(*range(24)),
         scorers=[checks.includes("1")],
         concurrency=concurrency,
     )
-    assert counting.most == concurrency
+    assert (counting.most, result.summary.errors) == (concurrency, 0)
 
 
 async def test_items_come_in_input_order_whatever_the_order_in_which_they_end():
