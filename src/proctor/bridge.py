@@ -9,6 +9,7 @@ Nothing here imports asyncio until a function needs it.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Coroutine
 from contextvars import Context, copy_context
@@ -19,9 +20,9 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from proctor.errors import UsageError
 
 if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop, Future
+    from asyncio import AbstractEventLoop, Future, Task
 
-__all__ = ["in_thread", "run_sync", "sync_twin"]
+__all__ = ["in_thread", "recordable", "run_sync", "sync_twin"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -77,32 +78,32 @@ class _Threads:
 
     def submit(self, job: _Job) -> None:
         with self._lock:
-            if self._idle:
-                self._idle -= 1  # taken here, so that two jobs do not count on one idle thread
-                start = False
-            else:
-                start = True
-        self._jobs.put(job)
-        if start:
-            threading.Thread(target=self._work, name="proctor-worker", daemon=True).start()
+            claimed = self._idle > 0
+            self._idle -= claimed  # taken here, so that two jobs do not count on one idle thread
+        if claimed:
+            self._jobs.put(job)
+        else:
+            threading.Thread(target=self._work, args=(job,), name="proctor-worker", daemon=True).start()
 
-    def _work(self) -> None:
-        while True:
-            try:
-                job = self._jobs.get(timeout=_IDLE_SECONDS)
-            except Empty:
-                with self._lock:
-                    if self._idle == 0:
-                        continue  # a job was put for this thread just now
-                    self._idle -= 1
-                return
+    def _work(self, job: _Job | None) -> None:
+        while job is not None:
             job.run()
             del job  # results must not live on in an idle thread
             with self._lock:
                 self._idle += 1
+            job = self._next()
 
-
-_threads = _Threads()
+    def _next(self) -> _Job | None:
+        """The next job for an idle thread; None when it was idle for too long."""
+        while True:
+            try:
+                return self._jobs.get(timeout=_IDLE_SECONDS)
+            except Empty:
+                with self._lock:
+                    if self._idle:
+                        self._idle -= 1
+                        return None
+                # Every idle thread is claimed, this one too: its job is about to be put.
 
 
 def in_thread(function: Callable[..., R], *args: Any) -> Future[R]:
@@ -110,8 +111,32 @@ def in_thread(function: Callable[..., R], *args: Any) -> Future[R]:
     import asyncio
 
     job = _Job(asyncio.get_running_loop(), function, args)
-    _threads.submit(job)
+    _process.threads.submit(job)
     return job.future
+
+
+def recordable(error: BaseException) -> bool:
+    """Whether an exception is the doing of the code that raised it, and not a request to stop this task or the program.
+
+    A `CancelledError` can be either: an inner task that somebody cancelled raises one too.
+    """
+    if isinstance(error, Exception):
+        return True
+    if isinstance(error, KeyboardInterrupt | GeneratorExit):
+        return False
+    import asyncio
+
+    return not (isinstance(error, asyncio.CancelledError) and _being_cancelled())
+
+
+def _being_cancelled() -> bool:
+    import asyncio
+
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        return False  # no loop here: a thread of ours
+    return task is not None and task.cancelling() > 0
 
 
 # ── async, from anywhere ───────────────────────────────────────────────────────────────────────────────────────────
@@ -148,24 +173,50 @@ def _serve(loop: AbstractEventLoop) -> None:
             continue
 
 
-_background = _Background()
+class _Process:
+    """What a process has one of. A fork gets its own: threads do not come along, and locks may be held."""
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Start with nothing: no thread, no loop, locks that nobody holds."""
+        self.threads = _Threads()
+        self.background = _Background()
+
+
+_process = _Process()
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_process.begin)
 
 
 def run_sync(work: Coroutine[Any, Any, R]) -> R:
-    """Run a coroutine to its end on the background loop and give what it gives."""
-    import asyncio
+    """Run a coroutine to its end on the background loop and give what it gives.
 
-    if _background.is_here():
+    Interrupted (Ctrl-C), it cancels the work and waits until that has cleaned up; a second interrupt stops waiting.
+    """
+    background = _process.background
+    if background.is_here():
         work.close()
         raise UsageError(
             "a _sync function was called from inside an async one that it is running: await the async form"
         )
-    future = asyncio.run_coroutine_threadsafe(work, _background.loop())
+    loop = background.loop()
+    tasks: list[Task[R]] = []
+    ended = threading.Event()
+
+    def begin() -> None:
+        tasks.append(loop.create_task(work))
+        tasks[0].add_done_callback(lambda _: ended.set())
+
+    loop.call_soon_threadsafe(begin)
     try:
-        return future.result()
+        ended.wait()
     except BaseException:
-        future.cancel()
+        loop.call_soon_threadsafe(lambda: tasks[0].cancel())  # noqa: PLW0108 - there is no task before `begin` has run
+        ended.wait()
         raise
+    return tasks[0].result()
 
 
 def sync_twin(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, R]:

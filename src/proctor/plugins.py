@@ -14,6 +14,19 @@ from proctor.errors import UnknownName, UsageError, safe_message
 __all__ = ["find", "import_object", "known"]
 
 _OWN: dict[str, dict[str, str]] = {
+    "check": {
+        "called_tool": "proctor.checks.tools:called_tool",
+        "did_not_call": "proctor.checks.tools:did_not_call",
+        "equals": "proctor.checks.text:equals",
+        "excludes": "proctor.checks.text:excludes",
+        "includes": "proctor.checks.text:includes",
+        "matches": "proctor.checks.text:matches",
+        "max_tool_calls": "proctor.checks.tools:max_tool_calls",
+        "no_tool_errors": "proctor.checks.tools:no_tool_errors",
+        "similarity": "proctor.checks.text:similarity",
+        "tool_order": "proctor.checks.tools:tool_order",
+        "used_no_tools": "proctor.checks.tools:used_no_tools",
+    },
     "file": {
         ".json": "proctor.files.json:read_rows",
         ".jsonl": "proctor.files.jsonl:read_rows",

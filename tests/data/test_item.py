@@ -150,7 +150,7 @@ def test_unknown_keys_are_refused_with_the_nearest_name(row, message):
     ("row", "message"),
     [
         ({"ground_truth": 1, "stopOnFailure": True}, "an item mixes snake_case and camelCase keys: keep to one"),
-        ({"ground_truth": 1, "groundTruth": 1}, "an item mixes snake_case and camelCase keys: keep to one"),
+        ({"ground_truth": 1, "groundTruth": 1}, "an item has ground_truth twice, in both styles"),
         ({"turns": [{"input": "a"}, {"ground_truth": 1}]}, "turns[1] has no input"),
         ({"turns": ["a"]}, "turns[0] must be a Turn or a mapping with input, not 'a'"),
     ],

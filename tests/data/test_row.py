@@ -95,8 +95,13 @@ def test_messages_of_ours_may_be_a_conversation():
 
 
 def test_keys_that_an_item_does_not_have_are_its_metadata():
-    item = item_from_row({"messages": [USER, ANSWER], "id": "t1", "reward": 1.0, "task": {"n": 2}, "groundTruth": "y"})
-    assert (item.id, item.metadata) == ("t1", {"reward": 1.0, "task": {"n": 2}, "groundTruth": "y"})
+    item = item_from_row({"messages": [USER, ANSWER], "id": "t1", "reward": 1.0, "task": {"n": 2}})
+    assert (item.id, item.metadata) == ("t1", {"reward": 1.0, "task": {"n": 2}})
+
+
+def test_a_conversation_has_its_fields_in_either_style():
+    item = item_from_row({"messages": [USER, ANSWER], "groundTruth": "y", "externalId": "7"})
+    assert (item.ground_truth, item.external_id, item.metadata) == ("y", "7", None)
 
 
 def test_metadata_that_is_there_is_kept():

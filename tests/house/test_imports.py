@@ -11,9 +11,22 @@ import pytest
 from tests.house.source import Import, Module, imports, modules, none_of, targets
 
 # The floors below running's adapters: they load nothing heavy when they are imported.
-LIGHT = ("bridge", "checks", "data", "errors", "judging", "plugins", "running", "scorer_utils", "scorers", "scoring")
+LIGHT = (
+    "bridge",
+    "checks",
+    "data",
+    "errors",
+    "judging",
+    "plugins",
+    "running",
+    "scorer_utils",
+    "scorers",
+    "scoring",
+    "stats",
+)
 HEAVY = {
     "numpy", "opentelemetry", "pydantic", "pydantic_ai", "ray", "rich", "scipy", "sqlalchemy", "starlette", "typer",
+    "regex", "wcwidth",
 }  # fmt: skip
 
 # The ground: values and numbers. No I/O, no clock, no threads, no chance.
@@ -28,7 +41,9 @@ def test_the_lower_floors_load_no_heavy_library():
 
 
 def test_data_touches_neither_clock_nor_loop_nor_system():
-    none_of(written(*it) for it in everything() if floor(it[0]) == "data" and root(it[1]) in NOT_ON_THE_GROUND)
+    none_of(
+        written(*it) for it in everything() if floor(it[0]) in ("data", "stats") and root(it[1]) in NOT_ON_THE_GROUND
+    )
 
 
 def test_our_own_modules_are_imported_at_the_top():

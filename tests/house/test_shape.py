@@ -74,8 +74,6 @@ def test_the_front_door_is_the_same_for_type_checkers():
         for alias in node.names
     }
     given = {name for name in importlib.import_module("proctor").__all__ if not name.startswith("__")}
-    if not seen and not given:
-        pytest.skip("the front door is empty")
     assert seen == given
 
 

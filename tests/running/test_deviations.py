@@ -111,14 +111,14 @@ async def test_a_listener_that_raises_is_noted_and_warned_of_once(later):
     async def fail_later(item):
         fail(item)
 
-    with pytest.warns(RuntimeWarning, match="on_item_complete raised on i0: KeyError: 'i0'") as warned:
+    with pytest.warns(
+        RuntimeWarning, match=r"on_item_complete raised 3 times, first KeyError: 'i0' \(on i0\)"
+    ) as warned:
         result = await run_evals(
             data=saved(1.0, 1.0, 1.0), gates=[graded()], on_item_complete=fail_later if later else fail
         )
     assert len(warned) == 1
-    assert [note.split(":")[0] for note in result.summary.notes] == [
-        f"on_item_complete raised on i{n}" for n in range(3)
-    ]
+    assert result.summary.notes == (note,)
     assert (result.verdict, result.exit_code()) == ("passed", 0)
 
 
@@ -232,7 +232,7 @@ async def test_the_sentence_of_a_failing_gate_names_item_score_and_reason():
         pytest.param([1.0, "n/a"], 0.5, True, "scores", id="one declined"),
         pytest.param(["n/a", "n/a"], 0.5, False, "declines", id="all declined"),
         pytest.param(["boom"], Threshold(0.5, max_errors=1), False, "errors", id="nothing scored"),
-        pytest.param(["n/a"], Threshold(0.5, min_scored=0), None, "declines", id="left out"),
+        pytest.param(["n/a"], Threshold(0.5, min_scored=0), None, None, id="left out"),
         pytest.param([1.0], Threshold(0.5, min_scored=2), False, "declines", id="too few scored"),
     ],
 )

@@ -6,7 +6,7 @@ from proctor import Item, ItemResult, MemoryRecorder, Outcome, Reply, checks, ru
 from proctor.data.column import Column
 from proctor.data.outcome import Outcomes
 from proctor.running.eval import Eval
-from proctor.running.record import Event, Recorder
+from proctor.running.record import Event, Known, NoRecorder, Recorder
 from tests.running.graded import asked, graded, saved
 
 ROW = ("i0", 0)
@@ -36,7 +36,7 @@ class Listening(MemoryRecorder):
 
 async def test_a_new_recorder_knows_nothing():
     recorder: Recorder = MemoryRecorder()
-    assert await recorder.start(Eval(data=[])) == set()
+    assert await recorder.start(Eval(data=[])) == Known()
     assert await recorder.find(ROW) is None
 
 
@@ -47,7 +47,7 @@ async def test_a_row_that_was_begun_is_found_with_what_there_is_of_it():
     found = await recorder.find(ROW)
     assert (found.item_id, found.repeat, found.status) == ("i0", 0, "not_run")
     assert (found.replies, found.gates, found.scorers) == ((Reply("out"),), Outcomes([GATE]), Outcomes([SCORED]))
-    assert await recorder.start(Eval(data=[])) == set()
+    assert await recorder.start(Eval(data=[])) == Known(begun={ROW})
 
 
 async def test_a_row_that_ended_is_found_as_it_ended():
@@ -55,8 +55,15 @@ async def test_a_row_that_ended_is_found_as_it_ended():
     await recorder.put(Event(ROW, Reply("out")))
     await recorder.put(Event(ROW, DONE))
     assert await recorder.find(ROW) is DONE
-    assert await recorder.start(Eval(data=[])) == {ROW}
+    assert await recorder.start(Eval(data=[])) == Known(finished={ROW})
     assert recorder.finished == {ROW: DONE}
+
+
+async def test_no_recorder_keeps_nothing():
+    recorder: Recorder = NoRecorder()
+    await recorder.put(Event(ROW, DONE))
+    assert await recorder.start(Eval(data=[])) == Known()
+    assert await recorder.find(ROW) is None
 
 
 # ── what a run tells ───────────────────────────────────────────────────────────────────────────────────────────────

@@ -20,6 +20,13 @@ def items(data):
     return read_items(data).items
 
 
+def refused(data):
+    """What a run says of data that cannot be used."""
+    with pytest.raises(DataErrors) as caught:
+        run_evals_sync(data=data, scorers=[graded()])
+    return caught.value
+
+
 # ── from Python ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -31,7 +38,7 @@ def test_items_come_from_any_iterable_of_items_and_mappings(kind):
     found = read_items(kind([item, {"input": "b"}]))
     assert found.items == [item, Item("b")]
     assert found.items[0] is item
-    assert found.places == ["item 0", "item 1"]
+    assert [place for place, _ in found.rows] == ["item 0", "item 1"]
 
 
 def test_an_iterator_that_raises_says_after_how_many():
@@ -68,34 +75,45 @@ def test_the_case_of_the_ending_does_not_matter(tmp_path):
 
 @pytest.mark.parametrize(("name", "places"), [("r.jsonl", ("line 2", "line 4")), ("r.json", ("row 2", "row 4"))])
 def test_all_bad_rows_are_named_at_once_with_file_place_and_key(tmp_path, name, places):
-    path = written(tmp_path, name, [{"input": "a"}, {"inptu": "b"}, {"input": "c"}, 5])
-    with pytest.raises(DataErrors) as caught:
-        read_items(path)
-    assert [problem.split(":")[0] for problem in caught.value.problems] == list(places)
-    assert "'inptu'. Did you mean 'input'?" in caught.value.problems[0]
-    assert "an item is an Item or a mapping, not int 5" in caught.value.problems[1]
-    assert str(caught.value).startswith(f"2 problems in {path}:")
+    path = written(tmp_path, name, [{"output": "a"}, {"inptu": "b"}, {"output": "c"}, 5])
+    error = refused(path)
+    assert [problem.split(":")[0] for problem in error.problems] == list(places)
+    assert "'inptu'. Did you mean 'input'?" in error.problems[0]
+    assert "an item is an Item or a mapping, not int 5" in error.problems[1]
+    assert str(error).startswith(f"2 problems in {path}:")
+
+
+def test_rows_that_cannot_be_read_and_items_that_cannot_be_run_are_named_together(tmp_path):
+    rows = [{"inptu": "a"}, {"output": "b", "id": "x"}, {"output": "c", "id": "x"}, {"input": "no output"}]
+    problems = refused(written(tmp_path, "rows.jsonl", rows)).problems
+    assert [problem.split(":")[0] for problem in problems] == ["line 1", "line 3 (x)", "line 4"]
+
+
+def test_a_file_keeps_to_one_style(tmp_path):
+    rows = [{"output": "a"}, {"output": "b", "groundTruth": 1}, {"output": "c", "ground_truth": 1}]
+    (problem,) = refused(written(tmp_path, "rows.jsonl", rows)).problems
+    assert problem == "line 3: writes its keys in snake_case, line 2 in camelCase: keep to one"
 
 
 def test_lines_that_are_no_json_are_named_with_the_others(tmp_path):
-    path = written(tmp_path, "rows.jsonl", ['{"input": "a"}', '{"input": "b"', "", "nonsense", {"inptu": "c"}])
-    with pytest.raises(DataErrors) as caught:
-        read_items(path)
-    assert [problem.split(":")[0] for problem in caught.value.problems] == ["line 2", "line 4", "line 5"]
-    assert "is not JSON" in caught.value.problems[0]
+    path = written(tmp_path, "rows.jsonl", ['{"output": "a"}', '{"output": "b"', "", "nonsense", {"inptu": "c"}])
+    problems = refused(path).problems
+    assert [problem.split(":")[0] for problem in problems] == ["line 2", "line 4", "line 5"]
+    assert "is not JSON" in problems[0]
 
 
 def test_a_long_list_of_bad_rows_is_cut_in_the_message(tmp_path):
-    with pytest.raises(DataErrors, match=r"100 problems[\s\S]* and 80 more") as caught:
-        read_items(written(tmp_path, "rows.jsonl", ["5"] * 100))
-    assert len(caught.value.problems) == 100
+    error = refused(written(tmp_path, "rows.jsonl", ["5"] * 100))
+    assert len(error.problems) == 100
+    assert str(error).startswith("100 problems")
+    assert str(error).endswith(" and 80 more")
 
 
 def test_other_names_of_fields_are_told(tmp_path):
     path = written(tmp_path, "rows.jsonl", [{"question": "q", "answer": "a"}])
     assert items(DataFile(path, {"input": "question", "output": "answer"})) == [Item("q", output="a")]
-    with pytest.raises(DataErrors, match="line 1: no key 'anser', which was named as the output"):
-        read_items(DataFile(path, {"input": "question", "output": "anser"}))
+    (problem,) = refused(DataFile(path, {"input": "question", "output": "anser"})).problems
+    assert problem.startswith("line 1: no key 'anser', which was named as the output")
 
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.json"])

@@ -18,7 +18,7 @@ def mean_of(*values, threshold=None, position="scorer", key="graded", **options)
     column = Column(position, None, key, key)
     fold = ColumnFold(Cell(graded(**options), column, threshold and Threshold.of(threshold)))
     for n, value in enumerate(values):
-        fold.add(f"i{n}", outcome(column, value))
+        fold.add(outcome(column, value), index=n, item_id=f"i{n}")
     return column_mean(fold)
 
 
@@ -120,7 +120,7 @@ def test_a_sentence_says_what_decided(mean, sentence):
 def test_a_long_reason_is_cut_in_the_sentence():
     column = Column("gate", None, "graded", "graded")
     fold = ColumnFold(Cell(graded(), column))
-    fold.add("i0", Outcome(column, "scored", 0.0, reason="long " * 1000))
+    fold.add(Outcome(column, "scored", 0.0, reason="long " * 1000), index=0, item_id="i0")
     assert len(column_mean(fold).sentence) < 300
 
 
@@ -166,7 +166,12 @@ BARE, LEFT_OUT = mean_of(0), mean_of("n/a", threshold=Threshold(0.5, min_scored=
     [
         pytest.param([], None, "nothing to decide: no gate and no threshold", id="nothing"),
         pytest.param([BARE, BARE], None, "nothing to decide: no gate and no threshold", id="bare scorers"),
-        pytest.param([LEFT_OUT], None, "nothing to decide: no gate and no threshold", id="a threshold left out"),
+        pytest.param(
+            [LEFT_OUT],
+            None,
+            "nothing to decide: graded scored nothing and decides nothing (min_scored=0)",
+            id="a threshold left out",
+        ),
         pytest.param([MET], "passed", "1 gate met", id="a gate"),
         pytest.param([MET, MET, REACHED, BARE], "passed", "2 gates and 1 threshold met", id="gates and a threshold"),
         pytest.param([REACHED, REACHED], "passed", "2 thresholds met", id="thresholds"),

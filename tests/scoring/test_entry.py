@@ -48,7 +48,7 @@ def polite(run):
         pytest.param(None, "not NoneType None", id="None"),
         pytest.param((SCORER, 0.5, 1), "not tuple", id="three things"),
         pytest.param({"threshold": 0.5}, "not NoneType", id="mapping without a scorer"),
-        pytest.param({"scorer": SCORER, "treshold": 1}, "not 'treshold'", id="unknown key"),
+        pytest.param({"scorer": SCORER, "treshold": 1}, "Did you mean 'threshold'?", id="unknown key"),
         pytest.param((SCORER, "high"), "a threshold is a number", id="threshold that is text"),
         pytest.param((SCORER, True), "a threshold is a number", id="threshold that is a bool"),
         pytest.param((SCORER, {"mim": 1}), "Did you mean 'min'", id="misspelt bound"),

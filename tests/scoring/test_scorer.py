@@ -299,6 +299,6 @@ def test_a_score_that_is_none_is_a_failure_of_that_step(value):
 
 @pytest.mark.parametrize("value", [42, ["x"], True], ids=repr)
 def test_a_reason_that_is_no_text_is_a_failure_that_keeps_the_score(value):
-    with pytest.raises(ScorerRunError, match="a reason is text or None") as caught:
+    with pytest.raises(ScorerRunError, match="must give text or None") as caught:
         made("generate_score").generate_reason(lambda ctx: value).run_sync(output="x")
     assert (caught.value.failed_step, caught.value.result.score) == ("generate_reason", 0.5)

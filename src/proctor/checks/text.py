@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from proctor.checks.build import Findings, bool_option, build_check, quote, text_option
-from proctor.checks.pattern import compile_pattern
+from proctor.checks.pattern import PatternTimeout, compile_pattern
 from proctor.data.threshold import TOLERANCE
 from proctor.errors import UsageError
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
-from proctor.scoring.steps import StepContext
+from proctor.scoring.steps import Hop, StepContext
 from proctor.stats.dice import dice
 
 __all__ = ["equals", "excludes", "includes", "matches", "similarity"]
@@ -131,9 +131,17 @@ def matches(pattern: Any, *, exact: bool = False) -> Scorer:
     whole = bool_option(exact, name="exact", check="matches")
     compiled = compile_pattern(pattern)
 
-    def look(ctx: StepContext) -> Findings:
-        found = compiled.find(ctx.run.once(_joined), whole=whole)
-        return Findings(pattern=compiled.shown, matched=found is not None, span=found)
+    def look(ctx: StepContext) -> Findings | Hop:
+        try:
+            return findings(compiled.find(ctx.run.once(_joined), whole=whole, quickly=True))
+        except PatternTimeout:
+            return Hop(look_longer, ctx)
+
+    def look_longer(ctx: StepContext) -> Findings:
+        return findings(compiled.find(ctx.run.once(_joined), whole=whole))
+
+    def findings(span: tuple[int, int] | None) -> Findings:
+        return Findings(pattern=compiled.shown, matched=span is not None, span=span)
 
     def reason(ctx: StepContext) -> str:
         text, span = ctx.run.once(_joined), ctx.preprocess["span"]

@@ -3,7 +3,7 @@
 The text is parsed as Python and walked; whatever is not listed here is refused where it stands:
 
     entry   = check | check ">=" number | check "<=" number | number "<=" check "<=" number     (and mirrored)
-    check   = NAME "(" literals, option=literal ")"           NAME: a public function of `proctor.checks`
+    check   = NAME "(" literals, option=literal ")"           NAME: a check, ours or an installed package's
     literal = text | number | true | false | null | [literals]                (also True, False, None)
     number  = digits | digits "/" digits, with a sign or without             (the second in bounds only)
 """
@@ -18,10 +18,9 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from proctor.checks import __all__ as check_names
 from proctor.data.threshold import Threshold
 from proctor.errors import UsageError, cut, did_you_mean
-from proctor.plugins import import_object
+from proctor.plugins import find, known
 from proctor.scoring.entry import ScorerEntry
 
 __all__ = ["known_checks", "read_check", "read_gate", "signature_of"]
@@ -56,7 +55,7 @@ def read_gate(text: str) -> ScorerEntry:
 @cache
 def known_checks() -> Mapping[str, Callable[..., Any]]:
     """The checks that can be written, by name."""
-    return {name: import_object(f"proctor.checks:{name}") for name in check_names}
+    return {name: find("check", name) for name in known("check")}
 
 
 def signature_of(name: str) -> str:

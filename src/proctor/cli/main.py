@@ -16,7 +16,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from proctor.cli.streams import complain, friendly_streams, say
-from proctor.errors import ProctorError
+from proctor.errors import ProctorError, UsageError
 
 __all__ = ["COMMANDS", "main"]
 
@@ -25,7 +25,7 @@ COMMANDS = {
     "score": ("proctor.cli.score", "Score saved conversations or outputs, with no Python."),
     "checks": ("proctor.cli.checks", "List the checks that score understands."),
 }
-_USAGE, _DEFECT, _STOPPED = 2, 70, 130
+_USAGE, _NOT_MEASURED, _DEFECT, _STOPPED = 2, 4, 70, 130
 
 _HELP = """\
 Find out whether an AI agent can be trusted: run it over test cases, score what it did, decide.
@@ -57,9 +57,12 @@ def _guarded(arguments: Sequence[str] | None) -> int:
     except typer.TyperException as problem:  # an option or a command that does not exist, or is not complete
         problem.show()  # type: ignore[attr-defined]  # those that parsing raises have it
         return _USAGE
-    except (ProctorError, OSError) as problem:
+    except UsageError as problem:
         complain(f"Error: {problem}")
         return _USAGE
+    except (ProctorError, OSError) as problem:  # a run that could not be finished
+        complain(f"Error: {problem}")
+        return _NOT_MEASURED
     except KeyboardInterrupt:
         return _STOPPED
     except SystemExit as ended:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sized
-from os import PathLike
 from typing import Annotated
 
 import typer
@@ -13,11 +11,9 @@ from proctor.cli.options import DEFAULT_WORDS, EXIT_CODES, FailOn, fail_on_words
 from proctor.cli.show import say_result
 from proctor.cli.streams import complain, say
 from proctor.data.exit_code import first_of
-from proctor.running.eval import Eval
 from proctor.running.eval_file import load_evals
-from proctor.running.plan import make_plan
-from proctor.running.run_evals import execute
-from proctor.running.source import read_items
+from proctor.running.plan import Plan, make_plan
+from proctor.running.run_evals import run_plan
 
 __all__ = ["EPILOG", "HELP", "command"]
 
@@ -54,27 +50,22 @@ def command(
 ) -> int:
     """Run each Eval and show its table; gives the exit code."""
     words = fail_on_words(fail_on)
+    plans = [
+        make_plan(evaluation) for evaluation in load_evals(file)
+    ]  # a mistake in any is told before one is paid for
     codes = []
-    evaluations = load_evals(file)
-    for evaluation in evaluations[1:]:
-        if not isinstance(evaluation.data, Iterator):
-            make_plan(evaluation)  # a mistake in a later one is told before the first is paid for
-    for place, evaluation in enumerate(evaluations):
+    for place, plan in enumerate(plans):
         if place:
             say("")
-        _hint(evaluation)
-        result = run_sync(execute(evaluation))
+        _hint(plan)
+        result = run_sync(run_plan(plan))
         say_result(result)
         codes.append(result.exit_code(words))
     return first_of(codes)
 
 
-def _hint(evaluation: Eval) -> None:
-    if evaluation.target is None or evaluation.concurrency != 1:
-        return
-    data = evaluation.data
-    count = (
-        len(read_items(data).items) if isinstance(data, str | PathLike) else len(data) if isinstance(data, Sized) else 0
-    )
-    if count > _MANY:
-        complain(f"Hint: {evaluation.name}: {count} items, one at a time; Eval(..., concurrency=8) runs 8 at once")
+def _hint(plan: Plan) -> None:
+    count = sum(row.reply is None for row in plan.rows)
+    if plan.evaluation.concurrency == 1 and count > _MANY:
+        name = plan.evaluation.name
+        complain(f"Hint: {name}: {count} items, one at a time; Eval(..., concurrency=8) runs 8 at once")

@@ -33,9 +33,10 @@ def exit_code(
     *,
     status: str = "complete",
     items: int = 1,
-    fail_on: Collection[str] = DEFAULT_FAIL_ON,
+    fail_on: Collection[str] | str = DEFAULT_FAIL_ON,
 ) -> int:
     """The code for these means; see the head of this file. *items*: how many rows ran."""
+    fail_on = (fail_on,) if isinstance(fail_on, str) else fail_on
     for word in fail_on:
         if word not in FAIL_ON:
             raise UnknownName("fail_on word", word, FAIL_ON)

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
+from proctor.data.fields import named_fields, style_of
 from proctor.data.plain import canonical_json
 from proctor.data.value import MISSING, Missing, Value, freeze
-from proctor.errors import UnknownName, UsageError
+from proctor.errors import UsageError
 
-__all__ = ["Item", "Turn", "derived_id", "item_from_mapping"]
+__all__ = ["Item", "Turn", "derived_id", "is_item_field", "item_from_mapping", "style_of_row"]
 
 _CODE = "INVALID_DATA_ITEM"
 
@@ -65,6 +66,7 @@ class Item(Value):
         freeze(self, ("inputs", "turns", "tool_mocks", "gates", "scorers", "tags"))
 
 
+_NAMES = tuple(field.name for field in fields(Item))
 _HASHED = ("input", "inputs", "turns", "output", "context", "ground_truth")
 
 
@@ -90,9 +92,19 @@ def _turn_content(turn: Any) -> Any:
     return {"input": turn.input, **truth}
 
 
+def is_item_field(key: str) -> bool:
+    """Whether a key of a row, in either style, is a field of `Item`."""
+    return style_of({key: None}, _NAMES) is not None or key in _NAMES
+
+
+def style_of_row(row: Mapping[str, Any]) -> str | None:
+    """How a row spells its fields: `snake_case`, `camelCase`, or None when it does not tell."""
+    return style_of(row, _NAMES)
+
+
 def item_from_mapping(row: Mapping[str, Any]) -> Item:
     """An item from a mapping, in snake_case or the documents' camelCase, one style at a time."""
-    named = _fields(row, "an item", [field.name for field in fields(Item)])
+    named = named_fields(row, _NAMES, what="an item", code=_CODE)
     turns = named.get("turns", MISSING)
     if isinstance(turns, Sequence) and not isinstance(turns, str):
         named["turns"] = tuple(_turn(turn, index) for index, turn in enumerate(turns))
@@ -104,28 +116,7 @@ def _turn(turn: Any, index: int) -> Any:
         return turn
     if not isinstance(turn, Mapping):
         raise UsageError(f"turns[{index}] must be a Turn or a mapping with input, not {turn!r}", code=_CODE)
-    named = _fields(turn, f"turns[{index}]", [field.name for field in fields(Turn)])
+    named = named_fields(turn, [field.name for field in fields(Turn)], what=f"turns[{index}]", code=_CODE)
     if "input" not in named:
         raise UsageError(f"turns[{index}] has no input", code=_CODE)
     return Turn(**named)
-
-
-def _fields(row: Mapping[str, Any], what: str, known: Sequence[str]) -> dict[str, Any]:
-    camel = {_camel(name): name for name in known}
-    named: dict[str, Any] = {}
-    styles = set()
-    for key, value in row.items():
-        name = key if key in known else camel.get(key)
-        if name is None:
-            raise UnknownName(f"field of {what}", str(key), known, code=_CODE)
-        if "_" in name:
-            styles.add("snake_case" if key == name else "camelCase")
-        named[name] = value
-    if len(styles) > 1:
-        raise UsageError(f"{what} mixes snake_case and camelCase keys: keep to one", code=_CODE)
-    return named
-
-
-def _camel(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(word.capitalize() for word in rest)

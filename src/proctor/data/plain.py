@@ -180,6 +180,8 @@ def _special(value: Any, other: Callable[[Any], Any], depth: int) -> Any:
     write = _WRITERS.get(type(value))
     if write is not None and (type(value) not in _MOMENTS or type(value.tzinfo) in _FIXED):
         return write(value)
+    if hasattr(type(value), "to_ref"):
+        return other(value)  # code does not travel in data: a scorer is written as its reference
     if isinstance(value, Value):
         return _value_to_json(value, other)
     made = _plain(value, depth)

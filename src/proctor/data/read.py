@@ -7,7 +7,7 @@ one message that holds the value. None is unreadable: a reply that never came mu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from proctor.data.message import Data, Message, Text
@@ -42,8 +42,13 @@ def read_messages(value: Any, *, role: str = "assistant", where: str = "output")
         raise UnreadableMessages(f"{where}: there is nothing to read: it is {value!r}")
     if is_list(value):
         return _read_list(value, role=role, where=where)
-    if is_mapping(value) and _is_message(value):
-        return _read_conversation([value], where=where, single=True)
+    if is_mapping(value):
+        if _is_message(value):
+            return _read_conversation([value], where=where, single=True)
+        messages = value.get("messages")
+        if is_list(messages) and messages and all(is_mapping(it) and "role" in it for it in messages):
+            return _read_conversation(messages, where=f"{where}.messages")  # the state of a graph, a chat log
+        _refuse_unread(value, where)
     return (Message(role, (Data(value),)),)
 
 
@@ -80,11 +85,41 @@ def _read_list(values: Sequence[Any], *, role: str, where: str) -> tuple[Message
     if all(isinstance(value, str) for value in values):
         return tuple([_saying(role, value) for value in values])
     if not any(isinstance(value, Message) for value in values):
+        for index, value in enumerate(values):
+            if is_mapping(value):
+                _refuse_unread(value, f"{where}[{index}]")
         return (Message(role, (Data(values),)),)
     for index, value in enumerate(values):
         if not isinstance(value, Message):
             raise _unreadable(must_be("", "a Message, as others in the list are", got=value), f"{where}[{index}]")
     return tuple(values)
+
+
+_UNREAD: tuple[tuple[str, Callable[[Mapping[str, Any]], bool], str], ...] = (
+    (
+        "a LangChain message",
+        lambda it: it.get("type") in ("ai", "human", "AIMessageChunk") and "content" in it,
+        "use langchain_core's convert_to_openai_messages",
+    ),
+    (
+        "a pydantic-ai message",
+        lambda it: it.get("kind") in ("request", "response") and "parts" in it,
+        "give OpenAI chat messages",
+    ),
+    (
+        "an item of OpenAI's Responses",
+        lambda it: it.get("type") in ("function_call", "function_call_output") and "call_id" in it,
+        "give OpenAI chat messages, with tool_calls",
+    ),
+    ("a chat completion", lambda it: is_list(it.get("choices")), 'give its ["choices"][0]["message"]'),
+)
+
+
+def _refuse_unread(value: Mapping[str, Any], place: str) -> None:
+    """Refuse what is a message in a dialect that is not read: as a mere value it would hide its tool calls."""
+    for name, is_it, advice in _UNREAD:
+        if is_it(value):
+            raise UnreadableMessages(f"{place}: this is {name}, which is not read here; {advice}")
 
 
 def _no_role(value: Any) -> Problem:

@@ -111,7 +111,7 @@ class EvalResult(Value):
         turns = sorted({mean.column.turn for mean in self.means if mean.column.turn is not None})
         return {turn: tuple(mean for mean in self.means if mean.column.turn == turn) for turn in turns}
 
-    def exit_code(self, fail_on: Collection[str] = DEFAULT_FAIL_ON) -> int:
+    def exit_code(self, fail_on: Collection[str] | str = DEFAULT_FAIL_ON) -> int:
         """The process exit code of the run; see `proctor.data.exit_code`."""
         return exit_code(self.means, status=self.status, items=self.summary.items, fail_on=fail_on)
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
-from proctor.data.item import Item, item_from_mapping
+from proctor.data.item import Item, is_item_field, item_from_mapping
 from proctor.errors import UsageError
 
 __all__ = ["item_from_row"]
 
 _CODE = "INVALID_DATA_ITEM"
-_FIELDS = frozenset(field.name for field in fields(Item))
 _OPENING = frozenset({"system", "developer", "user"})
 
 
@@ -55,9 +54,9 @@ def _conversation(row: dict[str, Any]) -> Item:
         if name in row:
             raise UsageError(f"messages and {name} are both there: a saved conversation has only messages", code=_CODE)
     opening = _opening_length(messages)
-    own = {key: row.pop(key) for key in list(row) if key in _FIELDS}
-    item = item_from_mapping({key: value for key, value in own.items() if key != "metadata"})
-    metadata = {**row, **(own.get("metadata") or {})}
+    own = {key: row.pop(key) for key in list(row) if is_item_field(key)}
+    metadata = {**row, **(own.pop("metadata", None) or {})}
+    item = item_from_mapping(own)
     item = replace(item, input=list(messages[:opening]), metadata=metadata or None)
     return item if opening == len(messages) else replace(item, output=list(messages[opening:]))
 

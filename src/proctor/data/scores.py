@@ -25,7 +25,7 @@ class Scores(Mapping[str, Mean]):
         self.means = means
 
     def __getitem__(self, name: str) -> Mean:
-        for match in (_by_label, _by_key, _by_id):
+        for match in (_by_key, _by_label, _by_id):
             found = [mean for mean in self.means if match(mean) == name]
             if len(found) == 1:
                 return found[0]

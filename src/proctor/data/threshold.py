@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from proctor.data.fields import named_fields
 from proctor.data.value import Value
-from proctor.errors import UnknownName, UsageError
+from proctor.errors import UsageError
 
 __all__ = ["TOLERANCE", "Threshold"]
 
@@ -56,11 +57,7 @@ class Threshold(Value):
         if _is_number(value):
             return cls(min=value)
         if isinstance(value, Mapping):
-            known = {_camel(field.name): field.name for field in fields(cls)} | {f.name: f.name for f in fields(cls)}
-            for name in value:
-                if name not in known:
-                    raise UnknownName("field of a threshold", str(name), [f.name for f in fields(cls)], code=_CODE)
-            return cls(**{known[name]: bound for name, bound in value.items()})
+            return cls(**named_fields(value, [field.name for field in fields(cls)], what="a threshold", code=_CODE))
         raise UsageError(
             f"a threshold is a number, {{'min': ..., 'max': ...}} or Threshold(...), not {value!r}", code=_CODE
         )
@@ -80,8 +77,3 @@ class Threshold(Value):
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _camel(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(word.capitalize() for word in rest)

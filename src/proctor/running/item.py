@@ -1,53 +1,107 @@
-"""One item from beginning to end: the reply, the gates, the scorers, and one outcome for each of its columns."""
+"""One row from beginning to end: the reply, the gates, the scorers, and one outcome for each of its columns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
+from proctor.bridge import recordable
 from proctor.data.column import Column
-from proctor.data.outcome import Failure, NotRun, Outcome, Outcomes
+from proctor.data.outcome import NotRun, Outcome, Outcomes
 from proctor.data.reply import ItemResult, Reply
-from proctor.errors import TargetError
-from proctor.running.plan import Cell, Plan, Row
-from proctor.running.record import Event, Recorder, RowId
+from proctor.errors import ScorerRunError, TargetError
+from proctor.running.limits import Strikes
+from proctor.running.plan import Cell, Row
+from proctor.running.record import Event, Recorder
+from proctor.running.target import Call, Target
 from proctor.scoring.failure import failure_from
-from proctor.scoring.pipeline import drive, start, walk
+from proctor.scoring.pipeline import Request, Walk
 from proctor.scoring.run import ScorerRun
 
-__all__ = ["run_item"]
-
-_STRIKES = 3  # after so many timeouts a scorer is not started again
+__all__ = ["RowRunner", "raise_first_error"]
 
 
-async def run_item(row: Row, *, plan: Plan, recorder: Recorder, strikes: dict[Column, int]) -> ItemResult:
-    """The row's result. Replies and outcomes go to *recorder* as they come. *strikes*: timeouts so far, by column."""
-    row_id = (row.item_id, 0)
-    reply = row.reply or await _reply(row, plan)
-    await recorder.put(Event(row_id, reply))
-    if reply.error is not None:
-        result = _target_failed(row, reply)
-    else:
-        run = _scorer_run(row, reply)
-        gates = await _score(row.gates, run, reply, strikes)
-        await _record(gates, row_id, recorder)
-        scorers = await _score(row.scorers, run, reply, strikes)
-        await _record(scorers, row_id, recorder)
-        result = ItemResult(item=row.item, item_id=row.item_id, replies=(reply,), gates=gates, scorers=scorers)
-    await recorder.put(Event(row_id, result))
-    return result
+class RowRunner:
+    """What the rows of a run share: the target, the recorder, and who may no longer be started."""
+
+    def __init__(self, target: Target | None, recorder: Recorder) -> None:
+        self.target = target
+        self.recorder = recorder
+        self.strikes = Strikes()
+
+    async def run(self, row: Row, found: ItemResult | None = None) -> ItemResult:
+        """The row's result. Replies and outcomes go to the recorder as they come.
+
+        *found*: what an earlier run left of the row; only what is missing is done.
+        """
+        if found is not None and _is_whole(found, row):
+            return found
+        reply = found.replies[0] if found is not None and found.replies else await self._new_reply(row)
+        have = {outcome.column: outcome for outcome in found.outcomes} if found is not None else {}
+        if reply.error is not None:
+            result = _without_reply(row, reply)
+        else:
+            run = _scorer_run(row, reply)
+            gates = await self._score(row.gates, run, row=row, reply=reply, have=have)
+            scorers = await self._score(row.scorers, run, row=row, reply=reply, have=have)
+            result = ItemResult(item=row.item, item_id=row.id[0], replies=(reply,), gates=gates, scorers=scorers)
+        await self.recorder.put(Event(row.id, result))
+        return result
+
+    async def _new_reply(self, row: Row) -> Reply:
+        reply = row.reply or await self._ask(row)
+        await self.recorder.put(Event(row.id, reply))
+        return reply
+
+    async def _ask(self, row: Row) -> Reply:
+        if self.target is None:
+            raise AssertionError("the plan refuses an item that has no output when there is no target")
+        try:
+            return await self.target.reply(Call(input=row.given.input, item=row.given))
+        except BaseException as error:
+            if not recordable(error):
+                raise
+            return Reply(error=failure_from(error, code=TargetError.code))
+
+    async def _score(
+        self, cells: Sequence[Cell], run: ScorerRun, *, row: Row, reply: Reply, have: Mapping[Column, Outcome]
+    ) -> Outcomes:
+        """The outcomes of these cells, in order. Those that must wait for something wait at the same time."""
+        outcomes: list[Any] = [None] * len(cells)
+        waiting = []
+        for place, cell in enumerate(cells):
+            known = have.get(cell.column) or self.strikes.refuse(cell)
+            if known is not None:
+                outcomes[place] = known
+                continue
+            walk = Walk(cell.scorer, run, column=cell.column, origin=reply.origin)
+            now = walk.start()
+            if isinstance(now, Outcome):
+                outcomes[place] = now
+                await self._keep(row, now)
+            else:
+                waiting.append((place, self._finish(row, walk, now=now)))
+        for (place, _), outcome in zip(waiting, await _together([work for _, work in waiting]), strict=True):
+            outcomes[place] = outcome
+        return Outcomes(outcomes)
+
+    async def _finish(self, row: Row, walk: Walk, *, now: Request) -> Outcome:
+        outcome = await walk.drive(now)
+        await self._keep(row, outcome)
+        return outcome
+
+    async def _keep(self, row: Row, outcome: Outcome) -> None:
+        self.strikes.note(outcome)
+        await self.recorder.put(Event(row.id, outcome))
 
 
-async def _reply(row: Row, plan: Plan) -> Reply:
-    if plan.target is None:
-        raise AssertionError("unreachable")  # the plan refuses an item that has no output and no target
-    try:
-        return await plan.target.reply(row.given)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a target of the user's own that raises, though none should
-        return Reply(error=failure_from(error, code=TargetError.code))
+def _is_whole(found: ItemResult, row: Row) -> bool:
+    """Whether nothing of the row is missing, and nothing is there that it does not ask for."""
+    asked = {cell.column for cell in (*row.gates, *row.scorers)}
+    return found.status in {"done", "error"} and {outcome.column for outcome in found.outcomes} == asked
 
 
-def _target_failed(row: Row, reply: Reply) -> ItemResult:
+def _without_reply(row: Row, reply: Reply) -> ItemResult:
     """No reply, so nothing to score: every column says that it was not run, and why."""
 
     def not_run(cells: Sequence[Cell]) -> Outcomes:
@@ -55,13 +109,30 @@ def _target_failed(row: Row, reply: Reply) -> ItemResult:
 
     return ItemResult(
         item=row.item,
-        item_id=row.item_id,
+        item_id=row.id[0],
+        repeat=row.id[1],
         status="error",
         replies=(reply,),
         gates=not_run(row.gates),
         scorers=not_run(row.scorers),
         error=reply.error,
     )
+
+
+def raise_first_error(result: ItemResult) -> None:
+    """Raise what failed in a row, if anything did: for a run that should end at the first failure."""
+    if result.error is not None:
+        raise TargetError(f"item {result.item_id}: the target failed: {result.error.type}: {result.error.message}")
+    for outcome in result.outcomes:
+        failure = outcome.error
+        if failure is not None:
+            raise ScorerRunError(
+                f"item {result.item_id}: {outcome.column.label} failed: {failure.type}: {failure.message}",
+                failed_step=failure.step,
+                completed_steps=failure.completed_steps,
+                result=outcome.evidence,
+                code="RUN_EXPERIMENT_SCORER_FAILED_TO_SCORE_RESULT",
+            )
 
 
 def _scorer_run(row: Row, reply: Reply) -> ScorerRun:
@@ -80,43 +151,11 @@ def _scorer_run(row: Row, reply: Reply) -> ScorerRun:
     )
 
 
-async def _score(cells: Sequence[Cell], run: ScorerRun, reply: Reply, strikes: dict[Column, int]) -> Outcomes:
-    """The outcomes of these cells, in order. Those that must wait for something wait at the same time."""
-    outcomes: list[Any] = []
-    waiting = []
-    for place, cell in enumerate(cells):
-        if strikes and strikes.get(cell.column, 0) >= _STRIKES:
-            outcomes.append(_struck_out(cell.column))
-            continue
-        walking = walk(cell.scorer, run, column=cell.column, origin=reply.origin)
-        now = start(walking)
-        outcomes.append(now)
-        if type(now) is not Outcome:
-            waiting.append((place, drive(walking, now, whole=cell.scorer.whole)))
-    if len(waiting) == 1:
-        outcomes[waiting[0][0]] = await waiting[0][1]
-    elif waiting:
-        for (place, _), outcome in zip(waiting, await _together([work for _, work in waiting]), strict=True):
-            outcomes[place] = outcome
-    for outcome in outcomes:
-        if outcome.error is not None and outcome.error.code == "TIMEOUT" and outcome.duration_ms is not None:
-            strikes[outcome.column] = strikes.get(outcome.column, 0) + 1
-    return Outcomes(outcomes)
-
-
-async def _together(work: Sequence[Any]) -> Sequence[Outcome]:
+async def _together(work: Sequence[Coroutine[Any, Any, Outcome]]) -> Sequence[Outcome]:
+    if len(work) <= 1:
+        return [await one for one in work]
     import asyncio
 
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one) for one in work]
     return [task.result() for task in tasks]
-
-
-def _struck_out(column: Column) -> Outcome:
-    message = f"not started: it ran out of time on {_STRIKES} items before this one"
-    return Outcome(column, "error", cause=Failure(type="TimeoutError", message=message, code="TIMEOUT"))
-
-
-async def _record(outcomes: Outcomes, row_id: RowId, recorder: Recorder) -> None:
-    for outcome in outcomes:
-        await recorder.put(Event(row_id, outcome))

@@ -12,8 +12,9 @@ from proctor.data.plain import plain
 from proctor.data.reply import Reply
 from proctor.data.threshold import Threshold
 from proctor.data.value import MISSING
-from proctor.errors import DataErrors, ProctorError, UsageError
+from proctor.errors import DataErrors, EncodingError, ProctorError, UsageError
 from proctor.running.eval import Eval
+from proctor.running.record import RowId
 from proctor.running.source import Source, read_items
 from proctor.running.target import Target, as_target
 from proctor.scoring.entry import ScorerEntry, read_entries
@@ -34,14 +35,14 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An item to be run: its place in the input, its id, its cells.
+    """An item to be run: its place in the input, its id and the number of the repeat, its cells.
 
     *given*: the item as it came, for the target; *item*: the same in plain data, for scorers and results.
     *reply*: what it carried, when it carried one.
     """
 
     index: int
-    item_id: str
+    id: RowId
     given: Item
     item: Item
     gates: tuple[Cell, ...]
@@ -53,6 +54,7 @@ class Row:
 class Plan:
     """What will be run. *cells*: all columns in the order of reports, the whole run's before single items' own."""
 
+    evaluation: Eval
     rows: tuple[Row, ...]
     cells: tuple[Cell, ...]
     target: Target | None
@@ -72,13 +74,15 @@ def make_plan(evaluation: Eval) -> Plan:
     )
     if not cells:
         raise UsageError("nothing to score with: give scorers, gates, or both", code="NO_SCORERS_PROVIDED")
-    return Plan(rows, cells, target)
+    return Plan(evaluation, rows, cells, target)
 
 
 def _check_options(evaluation: Eval) -> None:
     concurrency = evaluation.concurrency
     if not isinstance(concurrency, int) or isinstance(concurrency, bool) or concurrency < 1:
         raise UsageError(f"concurrency must be a whole number, 1 or more, not {concurrency!r}")
+    if evaluation.on_error not in ("record", "raise"):
+        raise UsageError(f"on_error is 'record' or 'raise', not {evaluation.on_error!r}")
     if evaluation.on_item_complete is not None and not callable(evaluation.on_item_complete):
         raise UsageError(f"on_item_complete must be a function, not {evaluation.on_item_complete!r}")
 
@@ -114,36 +118,46 @@ def _check_position(entry: ScorerEntry, position: str) -> None:
 
 
 def _rows(source: Source, gates: tuple[Cell, ...], scorers: tuple[Cell, ...], *, has_target: bool) -> tuple[Row, ...]:
-    rows, problems = [], []
+    rows: list[Row] = []
+    problems: list[tuple[str, ProctorError]] = []
     seen: dict[str, int] = {}
-    for index, (item, place) in enumerate(zip(source.items, source.places, strict=True)):
+    for place, item in source.rows:
         try:
+            if isinstance(item, ProctorError):
+                raise item
             item_id = _item_id(item, seen)
             _check_item(item, has_target=has_target)
-            rows.append(_row(index, item_id, item, gates=gates, scorers=scorers))
+            rows.append(_row(len(rows), item_id, item, gates=gates, scorers=scorers))
         except ProctorError as problem:
-            problems.append(f"{place}{f' ({item.id})' if item.id else ''}: {problem}")
+            called = f" ({item.id})" if isinstance(item, Item) and isinstance(item.id, str) and item.id else ""
+            problems.append((f"{place}{called}", problem))
     if problems:
-        raise DataErrors(source.where, problems)
+        codes = {problem.code for _, problem in problems}
+        code = codes.pop() if codes == {"INVALID_SCORER_THRESHOLD"} else None
+        raise DataErrors(source.where, [f"{place}: {problem}" for place, problem in problems], code=code)
     return tuple(rows)
 
 
 def _item_id(item: Item, seen: dict[str, int]) -> str:
     """The item's id. One that was given must be its own; one that is made gets a number when the content repeats."""
-    if item.id is not None:
-        if not isinstance(item.id, str) or not item.id:
-            raise UsageError(f"id must be text that is not empty, not {item.id!r}")
-        if item.id in seen:
-            raise UsageError(f"the id {item.id!r} is taken by an earlier item")
-        seen[item.id] = 1
-        return item.id
-    made = name = derived_id(item)
-    count = seen.get(made, 0)
+    given = item.id
+    if given is not None:
+        given = str(given) if isinstance(given, int) and not isinstance(given, bool) else given
+        if not isinstance(given, str) or not given:
+            raise UsageError(f"id must be text that is not empty, not {given!r}")
+        if given in seen:
+            raise UsageError(f"the id {given!r} is taken by an earlier item")
+        seen[given] = 1
+        return given
+    try:
+        made = derived_id(item)
+    except EncodingError as problem:
+        raise UsageError(f"{problem}; or give the item an id") from problem
+    name = made
     while name in seen:
-        count += 1
-        name = f"{made}-{count}"
-    seen[made] = max(count, 1)
-    seen[name] = seen.get(name, 1)
+        seen[made] += 1
+        name = f"{made}-{seen[made]}"
+    seen[name] = 1
     return name
 
 
@@ -175,11 +189,14 @@ def _row(index: int, item_id: str, item: Item, *, gates: tuple[Cell, ...], score
     settled = _settled(item)
     reply = None if item.output is MISSING else Reply(output=settled.output)
     given = item if reply is None else settled
-    return Row(index, item_id, given, settled, _joined(gates, own_gates), _joined(scorers, own_scorers), reply)
+    return Row(index, (item_id, 0), given, settled, _joined(gates, own_gates), _joined(scorers, own_scorers), reply)
 
 
 _ATOMS = frozenset({str, int, float, bool, type(None), type(MISSING)})
-_FOREIGN = ("input", "output", "ground_truth", "context", "request_context", "metadata", "label")
+_FOREIGN = (
+    "input", "output", "ground_truth", "context", "expected_trajectory", "request_context", "tracing_context",
+    "start_options", "metadata", "label",
+)  # fmt: skip
 
 
 def _settled(item: Item) -> Item:
@@ -197,7 +214,18 @@ def _joined(common: tuple[Cell, ...], own: tuple[Cell, ...]) -> tuple[Cell, ...]
         other = have.get(cell.column)
         if other is not None and other.threshold != cell.threshold:
             raise UsageError(f"{cell.column.key} has another threshold here than in the run")
+        if other is not None and not _same_scorer(other.scorer, cell.scorer):
+            raise UsageError(
+                f"{cell.column.key} is another scorer here than in the run: give one of them .named('...')"
+            )
     return common + tuple(cell for cell in own if cell.column not in have)
+
+
+def _same_scorer(one: Scorer, other: Scorer) -> bool:
+    """Whether two scorers of one key score alike: the key of a user's function says nothing of what it does."""
+    if one is other:
+        return True
+    return one.builtin and other.builtin and one.id == other.id and one.arguments == other.arguments
 
 
 def _in_order(gates: Iterable[Cell], scorers: Iterable[Cell]) -> tuple[Cell, ...]:

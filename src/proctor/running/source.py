@@ -8,10 +8,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from proctor.data.item import Item
+from proctor.data.item import Item, style_of_row
 from proctor.data.row import item_from_row
 from proctor.data.value import Value
-from proctor.errors import DataErrors, ProctorError, UnknownName, UsageError, safe_message
+from proctor.errors import ProctorError, UnknownName, UsageError, safe_message
 from proctor.plugins import find, known
 
 __all__ = ["DataFile", "Source", "read_items"]
@@ -30,18 +30,19 @@ class DataFile(Value):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Items that were read. *where*: from what; *places*: for each item, how errors call it (`line 3`)."""
+    """What was read. *where*: from what; *rows*: each row's place (`line 3`), and its item or why there is none."""
 
     where: str
-    items: list[Item]
-    places: list[str]
+    rows: list[tuple[str, Item | ProctorError]]
+
+    @property
+    def items(self) -> list[Item]:
+        """The rows that are items."""
+        return [row for _, row in self.rows if isinstance(row, Item)]
 
 
 def read_items(data: Any) -> Source:
-    """The items of *data*: a path, a `DataFile`, or an iterable of items and mappings.
-
-    Raises `DataErrors` with every bad row, by line (or place) and key.
-    """
+    """The rows of *data*: a path, a `DataFile`, or an iterable of items and mappings. Bad rows come as their error."""
     if isinstance(data, str | PathLike):
         data = DataFile(data)
     if isinstance(data, DataFile):
@@ -73,22 +74,36 @@ def _rows_of(file: Path) -> Iterable[tuple[str, Any]]:
         raise UsageError(
             f"{str(file)!r}: no reader for files that end in {file.suffix!r}; there are {endings}"
         ) from None
-    rows: Iterable[tuple[str, Any]] = read(file)
+    try:
+        rows: list[tuple[str, Any]] = list(read(file))
+    except OSError as problem:
+        raise UsageError(f"{str(file)!r} cannot be read: {problem.strerror}") from problem
     return rows
 
 
 def _items(where: str, rows: Iterable[tuple[str, Any]], *, names: Mapping[str, str]) -> Source:
-    source, problems = Source(where, [], []), []
+    source = Source(where, [])
+    styles: dict[str, str] = {}
     for place, row in rows:
         try:
             if isinstance(row, ProctorError):
                 raise row
-            source.items.append(item_from_row(row, names=names))
-            source.places.append(place)
+            if isinstance(row, Mapping):
+                _keep_to_one_style(row, place, styles)
+            source.rows.append((place, item_from_row(row, names=names)))
         except ProctorError as problem:
-            problems.append(f"{place}: {problem}")
-    if problems:
-        raise DataErrors(where, problems)
-    if not source.items:
+            source.rows.append((place, problem))
+    if not source.rows:
         raise UsageError(f"{where}: no items", code=_NO_DATA)
     return source
+
+
+def _keep_to_one_style(row: Mapping[str, Any], place: str, styles: dict[str, str]) -> None:
+    """*styles*: where each style was seen first."""
+    style = style_of_row(row)
+    if style is None:
+        return
+    styles.setdefault(style, place)
+    for other, first in styles.items():
+        if other != style:
+            raise UsageError(f"writes its keys in {style}, {first} in {other}: keep to one", code=_CODE)

@@ -20,14 +20,17 @@ from proctor.running.fold import ColumnFold
 __all__ = ["column_mean", "decide"]
 
 
-def column_mean(fold: ColumnFold) -> Mean:
-    """What a column came to."""
+def column_mean(fold: ColumnFold, *, allow_unscored_gates: bool = False) -> Mean:
+    """What a column came to. *allow_unscored_gates*: a gate on which every item declined decides nothing."""
     column, threshold = fold.cell.column, fold.cell.threshold
     passed: bool | None = None
     decided_by: DecidedBy | None = None
     sentence = ""
     if column.position == "gate":
         passed, decided_by, sentence = _gate(fold)
+        if allow_unscored_gates and decided_by == "declines":
+            passed, decided_by = None, None
+            sentence = f"{column.label} decides nothing: every item declined"
     elif threshold is not None:
         passed, decided_by, sentence = _threshold(fold, threshold)
     return Mean(
@@ -42,7 +45,7 @@ def column_mean(fold: ColumnFold) -> Mean:
         passed=passed,
         decided_by=decided_by,
         sentence=sentence,
-        duration_ms=fold.duration_ms,
+        duration_ms=fold.duration_ms.value,
         range=fold.cell.scorer.range,
         better=fold.cell.scorer.better,
     )
@@ -58,7 +61,8 @@ def decide(means: Sequence[Mean]) -> tuple[Verdict | None, str]:
             more = f" ({count_of(len(missed), len(decided), what=what)} missed)" if len(decided) > 1 else ""
             return verdict, f"{missed[0].sentence}{more}"  # type: ignore[return-value]  # one of the three words
     if not gates and not thresholds:
-        return None, "nothing to decide: no gate and no threshold"
+        undecided = next((mean.sentence for mean in means if mean.sentence), "no gate and no threshold")
+        return None, f"nothing to decide: {undecided}"
     parts = [
         f"{len(found)} {what}{'' if len(found) == 1 else 's'}"
         for found, what in ((gates, "gate"), (thresholds, "threshold"))
@@ -68,46 +72,48 @@ def decide(means: Sequence[Mean]) -> tuple[Verdict | None, str]:
 
 
 def _gate(fold: ColumnFold) -> tuple[bool, DecidedBy, str]:
-    name = f"gate {fold.cell.column.key}"
+    name = fold.cell.column.label
     if fold.short:
-        item, outcome = fold.first["short"]
+        _, item, outcome = fold.first["short"]
         why = f": {cut(outcome.reason, 160)}" if outcome.reason else ""
         more = f"; {count_of(fold.short, fold.of, what='item')} fell short" if fold.of > 1 else ""
         return False, "scores", f"{name} missed: item {item} scored {shown_score(outcome.score)}{why}{more}"
     if fold.errors or fold.not_run:
         return False, "errors", f"{name} missed: {_errors(fold)}"
     if not fold.n:
-        item, outcome = fold.first["declined"]
+        if not fold.of:
+            return False, "declines", f"{name} missed: no item has it"
+        _, item, outcome = fold.first["not_scorable"]
         why = f" ({outcome.reason})" if outcome.reason else ""
         return False, "declines", f"{name} missed: nothing to decide on, all {fold.of} items declined{why}"
     return True, "scores", f"{name} met: {count_of(fold.n, fold.of, what='item')} reached the top"
 
 
-def _threshold(fold: ColumnFold, threshold: Threshold) -> tuple[bool | None, DecidedBy, str]:
-    name, mean = fold.cell.column.key, fold.mean
+def _threshold(fold: ColumnFold, threshold: Threshold) -> tuple[bool | None, DecidedBy | None, str]:
+    name, mean = fold.cell.column.label, fold.mean
     counted = f"over {count_of(fold.n, fold.of, what='item')}"
     if mean is not None and not threshold.admits(mean):
         return False, "scores", f"{name} missed its threshold: mean {_compared(mean, threshold)} {counted}{_hint(fold)}"
     bad = fold.errors + fold.not_run
-    if bad / fold.of > threshold.max_errors + TOLERANCE:
+    if fold.of and bad / fold.of > threshold.max_errors + TOLERANCE:
         allowed = f", {threshold.max_errors:g} of them allowed" if threshold.max_errors else ""
         return False, "errors", f"{name} missed its threshold: {_errors(fold)}{allowed}"
     if fold.n < threshold.min_scored:
         by: DecidedBy = "errors" if bad and not fold.not_scorable else "declines"
         return False, by, f"{name} missed its threshold: {fold.n} items scored, at least {threshold.min_scored} needed"
     if mean is None:
-        return None, "declines", f"{name} scored nothing and decides nothing (min_scored=0)"
+        return None, None, f"{name} scored nothing and decides nothing (min_scored=0)"
     return True, "scores", f"{name} met: mean {shown_score(mean, threshold)} {counted}, needed {threshold}"
 
 
 def _errors(fold: ColumnFold) -> str:
     parts = []
     if fold.errors:
-        item, outcome = fold.first["error"]
+        _, item, outcome = fold.first["error"]
         message = cut(outcome.error.message, 160) if outcome.error else ""
         parts.append(f"{count_of(fold.errors, fold.of, what='item')} ended in an error, first {item}: {message}")
     if fold.not_run:
-        item, _ = fold.first["not_run"]
+        _, item, _ = fold.first["not_run"]
         parts.append(f"{count_of(fold.not_run, fold.of, what='item')} had no reply, first {item}")
     return "; ".join(parts)
 

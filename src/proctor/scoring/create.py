@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Any, overload
 
-from proctor.errors import UsageError
+from proctor.errors import UnknownName, UsageError
 from proctor.judging.judge import Judge
 from proctor.scoring.callables import RunFunction, takes_one
 from proctor.scoring.run import ScorerRun
@@ -59,7 +60,7 @@ def create_scorer(
         judge=judge,
         type=type,
         prepare_run=prepare_run,
-        range=(0.0, float(scale)) if scale is not None else range or (0.0, 1.0),
+        range=(0.0, float(scale)) if scale is not None else (0.0, 1.0) if range is None else range,
         better=better,
         kind=kind,
         version=version,
@@ -94,6 +95,10 @@ def scorer(
 def _scorer(function: Callable[[ScorerRun], Any], options: dict[str, Any]) -> Scorer:
     if not callable(function) or not takes_one(function):
         raise UsageError(f"@scorer goes over a function of one argument, the run, not {function!r}")
+    known = list(signature(create_scorer).parameters)
+    for option in options:
+        if option not in known:
+            raise UnknownName("option of @scorer", option, known)
     name = getattr(function, "__name__", "")
     if "id" not in options and name == "<lambda>":
         raise UsageError("a lambda has no name of its own: scorer(id='...')(lambda run: ...)")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from proctor.data.fields import named_fields
 from proctor.data.threshold import TOLERANCE, Threshold
 from proctor.data.value import Value
 from proctor.errors import UsageError
@@ -29,11 +30,17 @@ class ScorerEntry(Value):
             _check_range(self.scorer, threshold)
             object.__setattr__(self, "threshold", threshold)
 
+    def to_ref(self) -> Any:
+        """What is written of this entry: the scorer's reference, with the threshold when there is one."""
+        reference = self.scorer.to_ref()
+        return reference if self.threshold is None else (reference, self.threshold)
+
 
 def read_entries(given: Any, where: str) -> tuple[ScorerEntry, ...]:
     """Entries from a list of scorers, `(scorer, threshold)` pairs, mappings and ScorerEntry values."""
     if isinstance(given, Scorer | str | Mapping) or not isinstance(given, Iterable):
-        raise UsageError(f"{where} must be a list of scorers, not {_shown(given)}", code="INVALID_AGENT_SCORERS")
+        code = "INVALID_AGENT_SCORERS" if where == "scorers" else None
+        raise UsageError(f"{where} must be a list of scorers, not {_shown(given)}", code=code)
     return tuple(read_entry(entry, f"{where}[{index}]") for index, entry in enumerate(given))
 
 
@@ -45,9 +52,8 @@ def read_entry(given: Any, where: str) -> ScorerEntry:
         if isinstance(given, tuple) and len(given) == 2:
             return ScorerEntry(*given)
         if isinstance(given, Mapping):
-            if unknown := given.keys() - {"scorer", "threshold"}:
-                raise UsageError(f"an entry has scorer and threshold, not {', '.join(map(repr, sorted(unknown)))}")
-            return ScorerEntry(given.get("scorer"), given.get("threshold"))  # type: ignore[arg-type]  # checked there
+            named = named_fields(given, ["scorer", "threshold"], what="an entry")
+            return ScorerEntry(named.get("scorer"), named.get("threshold"))  # type: ignore[arg-type]  # checked there
         return ScorerEntry(given)
     except UsageError as problem:
         raise UsageError(f"{where}: {problem}", code=problem.code) from problem

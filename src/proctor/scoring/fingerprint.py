@@ -35,6 +35,7 @@ def fingerprint(scorer: Scorer) -> str:
         elif not scorer.builtin:
             content["steps"] = {name: _step(step) for name, step in scorer.steps.items()}
             content["prepare_run"] = scorer.prepare_run and function_content(scorer.prepare_run)
+            content["type"] = [_schema(schema) for schema in scorer.type] if isinstance(scorer.type, tuple) else None
         if scorer.judge is not None:
             content["judge"] = [scorer.judge.model, scorer.judge.instructions, plain(scorer.judge.settings)]
         text = canonical_json(content)
@@ -51,8 +52,10 @@ def _step(step: Step) -> Any:
     return function_content(step)
 
 
-def _schema(output: Any) -> Any:
-    return output.model_json_schema() if hasattr(output, "model_json_schema") else plain(output)
+def _schema(schema: Any) -> Any:
+    if hasattr(schema, "model_json_schema"):
+        return schema.model_json_schema()
+    return f"{schema.__module__}.{schema.__qualname__}" if isinstance(schema, type) else plain(schema)
 
 
 def function_content(function: Any) -> Any:
@@ -62,7 +65,7 @@ def function_content(function: Any) -> Any:
     if isinstance(function, partial):
         return [function_content(function.func), plain(list(function.args)), plain(function.keywords)]
     if isinstance(function, MethodType):
-        return [function_content(function.__func__), plain(vars(function.__self__))]
+        return [function_content(function.__func__), plain(getattr(function.__self__, "__dict__", function.__self__))]
     if not isinstance(function, FunctionType):
         raise EncodingError("", f"a {type(function).__name__} has no source text")
     return {

@@ -46,11 +46,13 @@ def numbered(keys: Sequence[str]) -> list[str]:
     >>> numbered(["a", "b", "a"])
     ['a', 'b', 'a#2']
     """
-    seen: dict[str, int] = {}
-    names = []
+    names: list[str] = []
     for key in keys:
-        seen[key] = seen.get(key, 0) + 1
-        names.append(key if seen[key] == 1 else f"{key}#{seen[key]}")
+        name, number = key, 1
+        while name in names:
+            number += 1
+            name = f"{key}#{number}"
+        names.append(name)
     return names
 
 

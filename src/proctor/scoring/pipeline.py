@@ -1,46 +1,34 @@
-"""A scorer at work: the walk through its steps, and the two drivers that take it.
+"""A scorer at work: the walk through its steps, and what drives it.
 
-The walk is a generator. It calls what may be called at once, and yields what it cannot do itself: `Hop`, a user's `def`
-that must not hold the event loop, and `Wait`, something to await. `drive` answers on the loop; a scorer whose steps are
-all `def` goes to a thread whole, in one hop. Whatever happens, the walk ends in one `Outcome`.
+The walk is a generator. It calls what may be called at once, and yields what it cannot do itself: `Hop`, something that
+must not hold the event loop, and `Wait`, something to await. `drive` answers on the loop; a scorer whose steps are all
+`def` goes to a thread whole, in one hop. Whatever happens, the walk ends in one `Outcome`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator
-from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from proctor.bridge import in_thread
+from proctor.bridge import in_thread, recordable
 from proctor.data.column import Column
-from proctor.data.outcome import Failure, NotScorable, Origin, Outcome, RunSnapshot
+from proctor.data.outcome import NotScorable, Origin, Outcome, RunSnapshot
+from proctor.data.plain import plain
 from proctor.data.value import MISSING, quick_maker
-from proctor.errors import UsageError, cut
 from proctor.scoring.failure import failure_from
 from proctor.scoring.number import as_score
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.schema import validated
-from proctor.scoring.steps import Declined, Score, StepContext
+from proctor.scoring.steps import Declined, Hop, Score, StepContext, as_text
 
 if TYPE_CHECKING:
     from proctor.scoring.scorer import Scorer
 
-__all__ = ["Hop", "Wait", "Walk", "drive", "start", "walk"]
-
+__all__ = ["Request", "Wait", "Walk"]
 
 _make_outcome = quick_maker(Outcome)
 _make_snapshot = quick_maker(RunSnapshot)
-
-
-class Hop:
-    """Please call this away from the event loop."""
-
-    __slots__ = ("argument", "function")
-
-    def __init__(self, function: Callable[[Any], Any], argument: Any) -> None:
-        self.function = function
-        self.argument = argument
 
 
 class Wait:
@@ -53,167 +41,160 @@ class Wait:
 
 
 Request: TypeAlias = Hop | Wait
-Walk: TypeAlias = Generator[Request, Any, Outcome]
 
 
-# ── the walk ───────────────────────────────────────────────────────────────────────────────────────────────────────
+class Walk(StepContext):
+    """One scorer on its way through one run. It is also the context that the steps see.
 
+    `start`, and when that gives no outcome, `drive`. *raised*: the exception behind an error outcome.
+    """
 
-def walk(
-    scorer: Scorer,
-    run: ScorerRun,
-    *,
-    column: Column,
-    origin: Origin | None = None,
-    run_id: str | None = None,
-    raised: list[BaseException] | None = None,
-) -> Walk:
-    """The steps of *scorer* on *run*. *raised* collects the exception behind an error outcome."""
-    began = perf_counter()
-    ctx = StepContext(run)
-    at = -1
-    label = reason = None
-    cause: NotScorable | Failure | None = None
-    score: float | None = None
-    try:
-        if scorer.shapes_run:
-            ctx.run = yield from _shaped(scorer, run)
-        for at, (name, function, away) in enumerate(scorer.plan):  # noqa: B007 - `at` says where it stopped
-            if away is None:
-                value = function(ctx)
-            else:
-                value = (yield Hop(function, ctx)) if away else function(ctx)
-                if hasattr(value, "__await__"):
-                    value = yield Wait(value)
-            if type(value) is Declined:
-                if name != "generate_reason":
-                    cause = NotScorable(name, value.reason)
-                    break
-            elif name == "generate_score":
-                if type(value) is Score:
-                    label, reason, value = value.label, value.reason, value.value
-                ctx.score = score = as_score(value, scorer.range, scorer_id=scorer.id)
-            elif name == "generate_reason":
-                reason = _as_reason(value, scorer.id) or reason
-            elif name == "preprocess":
-                ctx.preprocess = value
-            else:
-                ctx.analyze = value
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - what a step raises is an outcome
-        if raised is not None:
-            raised.append(error)
-        cause = _failure(error, scorer, at)
-    spent = (perf_counter() - began) * 1000.0
-    if cause is None:
-        evidence = None
-        if ctx.preprocess is not MISSING or ctx.analyze is not MISSING:
-            evidence = _make_snapshot(score, reason, ctx.preprocess, ctx.analyze)
-        return _make_outcome(column, "scored", score, label, reason, None, evidence, spent, origin, run_id)
-    return _unscored(
-        cause,
-        ctx,
-        reason=reason,
-        outcome=Outcome(column, "error", None, None, None, cause, None, spent, origin, run_id),
-    )
+    __slots__ = ("_at", "_began", "_column", "_label", "_origin", "_reason", "_run_id", "_scorer", "_steps", "raised")
 
+    def __init__(
+        self, scorer: Scorer, run: ScorerRun, *, column: Column, origin: Origin | None = None, run_id: str | None = None
+    ) -> None:
+        self.run = run
+        self.preprocess = self.analyze = self.score = MISSING
+        self.raised: BaseException | None = None
+        self._scorer = scorer
+        self._column = column
+        self._origin = origin
+        self._run_id = run_id
+        self._label: str | None = None
+        self._reason: str | None = None
+        self._at = -1  # the place of the step at work, -1 before the first
+        self._began = 0.0
 
-def _unscored(cause: NotScorable | Failure, ctx: StepContext, *, reason: str | None, outcome: Outcome) -> Outcome:
-    finished = (ctx.preprocess, ctx.analyze, ctx.score)
-    evidence = None
-    if any(value is not MISSING for value in finished):
-        score = None if ctx.score is MISSING else ctx.score
-        evidence = RunSnapshot(
-            score=score, reason=reason, preprocess_step_result=ctx.preprocess, analyze_step_result=ctx.analyze
-        )
-    if isinstance(cause, Failure):
-        return replace(outcome, evidence=evidence)
-    return replace(outcome, status="not_scorable", reason=cause.reason, evidence=evidence)
-
-
-def _shaped(scorer: Scorer, run: ScorerRun) -> Generator[Request, Any, ScorerRun]:
-    """The run as this scorer asked to see it: cut by its `prepare_run`, read into its `type`."""
-    if scorer.prepare_run is not None:
-        made = (yield Hop(scorer.prepare_run, run)) if scorer.prepares_away else scorer.prepare_run(run)
-        if hasattr(made, "__await__"):
-            made = yield Wait(made)
-        run = ScorerRun.of(made)
-    if isinstance(scorer.type, tuple):
-        run = validated(run, scorer.type, scorer_id=scorer.id)
-    return run
-
-
-def _as_reason(value: Any, scorer_id: str) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    raise UsageError(
-        f"{scorer_id}: generate_reason gave {cut(repr(value))}: a reason is text or None", code="INVALID_REASON"
-    )
-
-
-def _failure(error: BaseException, scorer: Scorer, at: int) -> Failure:
-    """*at*: the place of the step that failed, -1 before the first."""
-    names = [name for name, _, _ in scorer.plan]
-    return failure_from(error, step=names[at] if at >= 0 else None, completed_steps=names[: max(at, 0)])
-
-
-# ── the drivers ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def start(walking: Walk) -> Outcome | Request:
-    """The first request of a walk, or its outcome when it never needs one, as built-in checks never do."""
-    try:
-        return next(walking)
-    except StopIteration as end:
-        return end.value  # type: ignore[no-any-return]
-
-
-async def drive(walking: Walk, first: Outcome | Request, *, whole: bool) -> Outcome:
-    """The outcome of a walk begun with `start`. *whole*: every step may go to the thread of the first."""
-    now = first
-    while type(now) is not Outcome:
-        if type(now) is Hop:
-            now = await in_thread(_on_thread, walking, now) if whole else await _hop(walking, now)
-        else:
-            now = await _wait(walking, now)  # type: ignore[arg-type]
-    return now
-
-
-def _on_thread(walking: Walk, now: Outcome | Request) -> Outcome | Request:
-    while type(now) is Hop:
+    def start(self) -> Outcome | Request:
+        """The outcome when the scorer never needs to wait, as built-in checks never do; else its first request."""
+        self._began = perf_counter()
+        self._steps = self._walk()
         try:
-            value = now.function(now.argument)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - goes back into the walk, which makes an outcome of it
-            now = _throw(walking, error)
-        else:
-            now = _send(walking, value)
-    return now
+            return next(self._steps)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
 
+    async def drive(self, now: Outcome | Request) -> Outcome:
+        """The outcome of a walk that `start` gave a request for."""
+        self._began = perf_counter()  # what others did between the start and this is not this scorer's time
+        one_hop = self._scorer.one_hop
+        while type(now) is not Outcome:
+            if type(now) is Hop:
+                now = await in_thread(self._on_thread, now) if one_hop else await self._hop(now)
+            else:
+                now = await self._wait(now)  # type: ignore[arg-type]
+        return now
 
-async def _hop(walking: Walk, hop: Hop) -> Outcome | Request:
-    try:
-        value = await in_thread(hop.function, hop.argument)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - as above
-        return _throw(walking, error)
-    return _send(walking, value)
+    def ended_by(self, error: BaseException) -> Outcome:
+        """The outcome of a walk that an exception ended, with what the finished steps produced."""
+        self.raised = error
+        names = [name for name, _, _ in self._scorer.route]
+        step = names[self._at] if self._at >= 0 else None
+        failure = failure_from(error, step=step, completed_steps=names[: max(self._at, 0)])
+        return self._outcome("error", None, None, None, failure)
 
+    # ── the steps ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-async def _wait(walking: Walk, wait: Wait) -> Outcome | Request:
-    try:
-        value = await wait.awaitable
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - as above
-        return _throw(walking, error)
-    return _send(walking, value)
+    def _walk(self) -> Generator[Request, Any, Outcome]:
+        scorer = self._scorer
+        score: float | None = None
+        try:
+            if scorer.shapes_run:
+                self.run = yield from self._shaped()
+            for at, (name, function, where) in enumerate(scorer.route):
+                self._at = at
+                if where == "ours":
+                    value = function(self)
+                    if type(value) is Hop:
+                        value = yield value
+                else:
+                    value = (yield Hop(function, self)) if where == "thread" else function(self)
+                    if hasattr(value, "__await__"):
+                        value = yield Wait(value)
+                if type(value) is Declined:
+                    if name != "generate_reason":
+                        return self._outcome("not_scorable", None, None, value.reason, NotScorable(name, value.reason))
+                elif name == "generate_score":
+                    if type(value) is Score:
+                        self._label, self._reason, value = value.label, value.reason, value.value
+                    self.score = score = as_score(value, scorer.range, scorer_id=scorer.id)
+                elif name == "generate_reason":
+                    self._reason = as_text(value, "generate_reason") or self._reason
+                elif name == "preprocess":
+                    self.preprocess = value
+                else:
+                    self.analyze = value
+        except BaseException as error:
+            if not recordable(error):
+                raise
+            return self.ended_by(error)
+        return self._outcome("scored", score, self._label, self._reason, None)
 
+    def _outcome(self, status: str, score: float | None, label: str | None, reason: str | None, cause: Any) -> Outcome:
+        spent = (perf_counter() - self._began) * 1000.0
+        evidence = None
+        kept = None if self.score is MISSING else self.score
+        if self.preprocess is not MISSING or self.analyze is not MISSING or (kept is not None and score is None):
+            found, finding = self.preprocess, self.analyze
+            if not self._scorer.builtin:
+                found, finding = plain(found), plain(finding)
+            evidence = _make_snapshot(kept, self._reason, found, finding)
+        return _make_outcome(
+            self._column, status, score, label, reason, cause, evidence, spent, self._origin, self._run_id
+        )
 
-def _send(walking: Walk, value: Any) -> Outcome | Request:
-    try:
-        return walking.send(value)
-    except StopIteration as end:
-        return end.value  # type: ignore[no-any-return]
+    def _shaped(self) -> Generator[Request, Any, ScorerRun]:
+        """The run as this scorer asked to see it: cut by its `prepare_run`, read into its `type`."""
+        scorer, run = self._scorer, self.run
+        if scorer.prepare_run is not None:
+            made = (yield Hop(scorer.prepare_run, run)) if scorer.prepares_away else scorer.prepare_run(run)
+            if hasattr(made, "__await__"):
+                made = yield Wait(made)
+            run = ScorerRun.of(made)
+        if isinstance(scorer.type, tuple):
+            run = validated(run, scorer.type, scorer_id=scorer.id)
+        return run
 
+    # ── answers to requests ────────────────────────────────────────────────────────────────────────────────────────
 
-def _throw(walking: Walk, error: BaseException) -> Outcome | Request:
-    try:
-        return walking.throw(error)
-    except StopIteration as end:
-        return end.value  # type: ignore[no-any-return]
+    def _on_thread(self, now: Outcome | Request) -> Outcome | Request:
+        while type(now) is Hop:
+            now = self._answer(now.function, now.argument)
+        return now
+
+    async def _hop(self, hop: Hop) -> Outcome | Request:
+        try:
+            value = await in_thread(hop.function, hop.argument)
+        except BaseException as error:  # noqa: BLE001 - what is not its doing is raised there
+            return self._failed(error)
+        return self._send(value)
+
+    async def _wait(self, wait: Wait) -> Outcome | Request:
+        try:
+            value = await wait.awaitable
+        except BaseException as error:  # noqa: BLE001 - what is not its doing is raised there
+            return self._failed(error)
+        return self._send(value)
+
+    def _answer(self, function: Callable[[Any], Any], argument: Any) -> Outcome | Request:
+        try:
+            value = function(argument)
+        except BaseException as error:  # noqa: BLE001 - what is not its doing is raised there
+            return self._failed(error)
+        return self._send(value)
+
+    def _send(self, value: Any) -> Outcome | Request:
+        try:
+            return self._steps.send(value)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+
+    def _failed(self, error: BaseException) -> Outcome | Request:
+        """Back into the walk, which makes an outcome of it; raises what is not the scorer's doing."""
+        if not recordable(error):
+            raise error
+        try:
+            return self._steps.throw(error)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from proctor.data.message import Message, Reasoning, ToolCall
+from proctor.data.plain import plain
 from proctor.data.read import read_input, read_messages
-from proctor.data.value import MISSING
-from proctor.errors import UnreadableMessages, UsageError, cut
+from proctor.data.value import MISSING, shown
+from proctor.errors import UnreadableMessages, UsageError
 
 if TYPE_CHECKING:
     from proctor.data.trajectory import Trajectory
@@ -40,7 +41,7 @@ class ScorerRun:
 
     *input*, *output* and *ground_truth* are MISSING when there is none; None, 0, False and "" are values. *turns*: all
     turns of a conversation, whose first input is `input`. *usage*, *cost*, *duration_ms*: the target's, None when
-    unknown. *extra*: any other keyword given.
+    unknown. *extra*: any other keyword given. All scorers of an item share the run: none may change what is in it.
 
     >>> run = ScorerRun(output=[{"role": "assistant", "content": "It is sunny."}], input="Weather?")
     >>> run.text, run.user_text
@@ -105,7 +106,10 @@ class ScorerRun:
 
     @classmethod
     def of(cls, given: ScorerRun | Mapping[str, Any]) -> ScorerRun:
-        """A run from a mapping of the fields, in snake_case or the documents' camelCase; others are `extra`."""
+        """A run from a mapping of the fields, in snake_case or the documents' camelCase; others are `extra`.
+
+        Foreign objects become plain data, as they do in an evaluation.
+        """
         if isinstance(given, ScorerRun):
             return given
         if not isinstance(given, Mapping):
@@ -115,7 +119,10 @@ class ScorerRun:
             raise UsageError("a run needs an output")
         extra = named.pop("extra") if isinstance(named.get("extra"), Mapping) else {}
         known = {key: named.pop(key) for key in _FIELDS if key in named}
-        return cls(**known, extra={**extra, **named})
+        for name in ("output", "input", "ground_truth", "context"):
+            if name in known:
+                known[name] = plain(known[name])
+        return cls(**known, extra=plain({**extra, **named}))
 
     def replace(self, **changes: Any) -> ScorerRun:
         """A copy with other fields; for `prepare_run`.
@@ -145,10 +152,7 @@ class ScorerRun:
     @property
     def messages(self) -> tuple[Message, ...]:
         """The whole exchange, in order: all turns of a conversation, else the input and then the output."""
-        if not self.turns:
-            return self.input_messages + self.output_messages
-        pairs = [read_input(turn.input) + read_messages(turn.output) for turn in self.turns]
-        return tuple(message for pair in pairs for message in pair)
+        return self.once(_exchange)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -167,20 +171,12 @@ class ScorerRun:
     @property
     def user_text(self) -> str:
         """Everything the user said, in the input and later; messages joined by one space. Needs no readable output."""
-        return " ".join(_texts(self._asked, "user"))
+        return self.once(_user_text)
 
     @property
     def system_text(self) -> str:
         """The system messages, with a blank line between them. Needs no readable output."""
-        return "\n\n".join(_texts(self._asked, "system"))
-
-    @property
-    def _asked(self) -> tuple[Message, ...]:
-        """The exchange as far as it can be read: what was asked is known even when the answer is None."""
-        try:
-            return self.messages
-        except UnreadableMessages:
-            return self.input_messages
+        return self.once(_system_text)
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
@@ -197,8 +193,7 @@ class ScorerRun:
     @property
     def reasoning(self) -> str:
         """What the model thought aloud in the output, parts joined by line ends; empty when nothing was recorded."""
-        thoughts = [part.text for message in self.output_messages for part in message.parts if type(part) is Reasoning]
-        return "\n".join(thought for thought in thoughts if thought)
+        return self.once(_reasoning)
 
     def transcript(self, *, roles: Iterable[str] = ("user", "assistant")) -> str:
         r"""The exchange as lines of `role: text`, for these roles; messages without text are left out.
@@ -218,12 +213,12 @@ class ScorerRun:
         return found  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
-        shown = [
-            f"{name}={cut(repr(value))}"
+        given = [
+            f"{name}={shown(value)}"
             for name in _FIELDS
             if (value := getattr(self, name)) is not MISSING and value is not None and value != ()
         ]
-        return f"ScorerRun({', '.join(shown)})"
+        return f"ScorerRun({', '.join(given)})"
 
 
 _FIELDS = (
@@ -246,6 +241,34 @@ _SNAKE = {
     "durationMs": "duration_ms",
     "runId": "run_id",
 }
+
+
+def _exchange(run: ScorerRun) -> tuple[Message, ...]:
+    if not run.turns:
+        return run.input_messages + run.output_messages
+    pairs = [read_input(turn.input) + read_messages(turn.output) for turn in run.turns]
+    return tuple(message for pair in pairs for message in pair)
+
+
+def _asked(run: ScorerRun) -> tuple[Message, ...]:
+    """The exchange as far as it can be read: what was asked is known even when the answer is None."""
+    try:
+        return run.messages
+    except UnreadableMessages:
+        return run.input_messages
+
+
+def _user_text(run: ScorerRun) -> str:
+    return " ".join(_texts(run.once(_asked), "user"))
+
+
+def _system_text(run: ScorerRun) -> str:
+    return "\n\n".join(_texts(run.once(_asked), "system"))
+
+
+def _reasoning(run: ScorerRun) -> str:
+    thoughts = [part.text for message in run.output_messages for part in message.parts if type(part) is Reasoning]
+    return "\n".join(thought for thought in thoughts if thought)
 
 
 def _texts(messages: Sequence[Message], role: str) -> tuple[str, ...]:

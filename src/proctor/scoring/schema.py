@@ -27,9 +27,15 @@ def validated(run: ScorerRun, schemas: tuple[Any, Any], *, scorer_id: str) -> Sc
     A run without input is validated only for its output. Raises `SchemaMismatch` that lists every wrong field.
     """
     changes: dict[str, Any] = {}
+    wrong: dict[str, str] = {}
     for name, schema, value in (("input", schemas[0], run.input), ("output", schemas[1], run.output)):
         if schema is not None and value is not MISSING:
-            changes[name] = _read(name, schema, value, scorer_id)
+            changes[name], wrong[name] = _read(name, schema, value)
+    problems = {name: problem for name, problem in wrong.items() if problem}
+    if problems:
+        code = f"{next(iter(problems)).upper()}_SCHEMA_MISMATCH"
+        message = f"{scorer_id} takes another {' and '.join(problems)}: {'; '.join(problems.values())}"
+        raise SchemaMismatch(message, code=code)
     return run.replace(**changes)
 
 
@@ -43,16 +49,14 @@ def check_schemas(schemas: tuple[Any, ...], scorer_id: str) -> None:
                 raise UsageError(f"{scorer_id}: type={schema!r} is no schema: {problem}") from problem
 
 
-def _read(name: str, schema: Any, value: Any, scorer_id: str) -> Any:
+def _read(name: str, schema: Any, value: Any) -> tuple[Any, str]:
+    """The value as the schema has it, and what is wrong with it: nothing, or every field."""
     from pydantic import ValidationError
 
     try:
-        return _adapter(schema).validate_python(value)
+        return _adapter(schema).validate_python(value), ""
     except ValidationError as problem:
-        wrong = "; ".join(f"{'.'.join(map(str, [name, *e['loc']]))}: {e['msg']}" for e in problem.errors())
-        raise SchemaMismatch(
-            f"{scorer_id} takes another {name}: {wrong}", code=f"{name.upper()}_SCHEMA_MISMATCH"
-        ) from problem
+        return None, "; ".join(f"{'.'.join(map(str, [name, *e['loc']]))}: {e['msg']}" for e in problem.errors())
 
 
 @lru_cache(maxsize=256)

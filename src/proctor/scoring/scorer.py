@@ -7,33 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from proctor.bridge import sync_twin
 from proctor.data.column import Column, ScorerRef
 from proctor.data.outcome import Outcome
-from proctor.data.plain import plain
 from proctor.data.value import MISSING, Value
 from proctor.errors import ScorerRunError, UnknownName, UsageError
 from proctor.judging.judge import Judge
-from proctor.scoring.callables import is_async, takes_one
+from proctor.scoring.callables import is_async
 from proctor.scoring.fingerprint import fingerprint
 from proctor.scoring.keys import key_of
-from proctor.scoring.pipeline import drive, start, walk
+from proctor.scoring.misbuilt import refuse_misbuilt
+from proctor.scoring.pipeline import Walk
 from proctor.scoring.run import ScorerRun
-from proctor.scoring.schema import check_schemas
 from proctor.scoring.steps import STEP_NAMES, Prompt, Step, StepFunction, StepName
 
 if TYPE_CHECKING:
     from proctor.data.usage import Usage
 
-__all__ = ["Better", "Kind", "PlannedStep", "Scorer"]
+__all__ = ["Better", "Kind", "Scorer", "Stage"]
 
 Better: TypeAlias = Literal["higher", "lower"]
 Kind: TypeAlias = Literal["binary", "graded"]
-PlannedStep: TypeAlias = tuple[StepName, StepFunction, bool | None]
-"""Name, function, and where it runs: None at once (ours), False at once or as a coroutine, True away from the loop."""
+Stage: TypeAlias = tuple[StepName, StepFunction, Literal["ours", "loop", "thread"]]
+"""A step, its function, and where it runs: `ours` is quick, `loop` may give a coroutine, `thread` may be slow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -62,21 +60,21 @@ class Scorer(Value):
     key: str = ""
     inline: bool = False
     builtin: bool = False
-    plan: tuple[PlannedStep, ...] = field(init=False, compare=False, default=())
-    whole: bool = field(init=False, compare=False, default=False)
+    route: tuple[Stage, ...] = field(init=False, compare=False, default=())
+    one_hop: bool = field(init=False, compare=False, default=False)
     shapes_run: bool = field(init=False, compare=False, default=False)
 
     def __post_init__(self) -> None:
-        _check(self)
+        refuse_misbuilt(self)
         steps = {name: self.steps[name] for name in STEP_NAMES if name in self.steps}
-        plan = tuple((name, _function(step), _away(step, self)) for name, step in steps.items())
+        route = tuple((name, _function(step), _where(step, self)) for name, step in steps.items())
         for name, value in (
             ("name", self.name or self.id),
             ("steps", steps),
             ("key", self.key or key_of(self.id, self.arguments, positional=self.positional)),
-            ("plan", plan),
+            ("route", route),
             ("shapes_run", self.prepare_run is not None or isinstance(self.type, tuple)),
-            ("whole", bool(plan) and all(away for _, _, away in plan)),
+            ("one_hop", bool(route) and all(where == "thread" for _, _, where in route)),
         ):
             object.__setattr__(self, name, value)
 
@@ -119,7 +117,7 @@ class Scorer(Value):
         for name in changes:
             if name not in known:
                 raise UnknownName("part of a scorer", name, [*known, *STEP_NAMES])
-        return self._copy(**changes, steps={**self.steps, **steps}, builtin=self.builtin and not steps)
+        return self._copy(**changes, **({"steps": {**self.steps, **steps}} if steps else {}))
 
     def _with_step(self, name: StepName, step: Step) -> Scorer:
         if name in self.steps:
@@ -130,7 +128,15 @@ class Scorer(Value):
         own = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
         if {"id", "arguments"} & changes.keys() and "key" not in changes:
             own["key"] = ""
+        if {"steps", "prepare_run", "type"} & changes.keys():
+            own["builtin"] = False  # it does something else now, and what is new may be slow
         return Scorer(**own | changes)
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.key))
+
+    def __repr__(self) -> str:
+        return f"Scorer({self.key!r})"
 
     # ── what others ask of it ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -187,32 +193,39 @@ class Scorer(Value):
         steps produced. Any other keyword is in `run.extra`.
         """
         self.require_runnable()
-        if run is None:
-            if output is MISSING:
-                raise UsageError(f"{self.id}.run needs output=, what the target gave")
-            run = ScorerRun(
-                output=plain(output),
-                input=plain(input),
-                ground_truth=plain(ground_truth),
-                context=plain(context),
-                turns=turns,
-                expected_trajectory=expected_trajectory,
-                request_context=request_context,
-                usage=usage,
-                extra=extra,
-            )
-        else:
-            run = ScorerRun.of(run)
-            run_id = run_id or run.extra.get("run_id")
-        from uuid import uuid4
-
-        raised: list[BaseException] = []
-        column = Column("scorer", None, self.key, self.id)
-        walking = walk(self, run, column=column, run_id=run_id or str(uuid4()), raised=raised)
-        outcome = await drive(walking, start(walking), whole=self.whole)
+        given = {
+            "output": output,
+            "input": input,
+            "ground_truth": ground_truth,
+            "context": context,
+            "turns": turns,
+            "expected_trajectory": expected_trajectory,
+            "request_context": request_context,
+            "usage": usage,
+            **extra,
+        }
+        scored = self._run_of(run, given)
+        walk = Walk(
+            self,
+            scored,
+            column=Column("scorer", None, self.key, self.id),
+            run_id=run_id or scored.extra.get("run_id") or _random_id(),
+        )
+        now = walk.start()
+        outcome = now if isinstance(now, Outcome) else await walk.drive(now)
         if outcome.error is None:
             return outcome
-        raise _run_error(self, outcome) from (raised[0] if raised else None)
+        raise _run_error(self, outcome) from walk.raised
+
+    def _run_of(self, run: ScorerRun | Mapping[str, Any] | None, given: Mapping[str, Any]) -> ScorerRun:
+        named = {name: value for name, value in given.items() if value is not _NOT_GIVEN.get(name, MISSING)}
+        if run is None:
+            if given["output"] is MISSING:
+                raise UsageError(f"{self.id}.run needs output=, what the target gave")
+            return ScorerRun.of({**named, "output": given["output"]})
+        if named:
+            raise UsageError(f"{self.id}.run takes a run, or its fields as keywords ({', '.join(named)}), not both")
+        return ScorerRun.of(run)
 
     run_sync = sync_twin(run)
 
@@ -230,6 +243,21 @@ def _run_error(scorer: Scorer, outcome: Outcome) -> ScorerRunError:
     )
 
 
+_NOT_GIVEN: Mapping[str, Any] = {
+    "context": None,
+    "turns": (),
+    "expected_trajectory": None,
+    "request_context": None,
+    "usage": None,
+}
+
+
+def _random_id() -> str:
+    from uuid import uuid4
+
+    return str(uuid4())
+
+
 def _function(step: Step) -> StepFunction:
     if not isinstance(step, Prompt):
         return step
@@ -240,44 +268,7 @@ def _function(step: Step) -> StepFunction:
     return refuse
 
 
-def _away(step: Step, scorer: Scorer) -> bool | None:
+def _where(step: Step, scorer: Scorer) -> Literal["ours", "loop", "thread"]:
     if scorer.builtin:
-        return None
-    return not (scorer.inline or isinstance(step, Prompt) or is_async(step))
-
-
-def _check(scorer: Scorer) -> None:
-    if not isinstance(scorer.id, str) or not scorer.id.strip():
-        message = "a scorer needs an id, a text that is not empty: create_scorer(id='refund-policy', ...)"
-        raise UsageError(message, code="SCORER_FAILED_TO_CREATE_MISSING_ID")
-    for name, step in scorer.steps.items():
-        if name not in STEP_NAMES:
-            raise UnknownName("step", name, STEP_NAMES)
-        if not isinstance(step, Prompt) and not (callable(step) and takes_one(step)):
-            raise UsageError(f"{scorer.id}: {name} must be a function of one argument (ctx) or a Prompt, not {step!r}")
-    low, high = _bounds(scorer)
-    if not (isfinite(low) and isfinite(high) and low < high):
-        raise UsageError(f"{scorer.id}: range must be (low, high) with low < high, not {scorer.range!r}")
-    if scorer.better not in ("higher", "lower"):
-        raise UsageError(f"{scorer.id}: better is 'higher' or 'lower', not {scorer.better!r}")
-    if scorer.kind not in ("binary", "graded"):
-        raise UsageError(f"{scorer.id}: kind is 'binary' or 'graded', not {scorer.kind!r}")
-    _check_type(scorer)
-
-
-def _bounds(scorer: Scorer) -> tuple[float, float]:
-    try:
-        low, high = scorer.range
-        return float(low), float(high)
-    except (TypeError, ValueError):
-        raise UsageError(f"{scorer.id}: range must be two numbers (low, high), not {scorer.range!r}") from None
-
-
-def _check_type(scorer: Scorer) -> None:
-    kind = scorer.type
-    if kind is None or kind in ("agent", "trajectory"):
-        return
-    if isinstance(kind, tuple) and len(kind) == 2:
-        check_schemas(kind, scorer.id)
-        return
-    raise UsageError(f"{scorer.id}: type is 'agent', 'trajectory' or a pair of schemas (input, output), not {kind!r}")
+        return "ours"
+    return "loop" if scorer.inline or isinstance(step, Prompt) or is_async(step) else "thread"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
-from proctor.data.value import MISSING, Value
+from proctor.data.value import MISSING, Value, shown
 from proctor.errors import UsageError
 from proctor.judging.judge import Judge
 
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 __all__ = [
     "STEP_NAMES",
     "Declined",
+    "Hop",
     "Prompt",
     "Score",
     "Step",
     "StepContext",
     "StepFunction",
     "StepName",
+    "as_text",
     "is_not_scorable",
     "not_scorable",
 ]
@@ -47,6 +49,16 @@ class StepContext:
 
     def __repr__(self) -> str:
         return f"StepContext(preprocess={self.preprocess!r}, analyze={self.analyze!r}, score={self.score!r})"
+
+
+class Hop:
+    """Please call this away from the event loop. A built-in step may give one when it turns out to be slow."""
+
+    __slots__ = ("argument", "function")
+
+    def __init__(self, function: Callable[[Any], Any], argument: Any) -> None:
+        self.function = function
+        self.argument = argument
 
 
 StepFunction: TypeAlias = Callable[[StepContext], Any]
@@ -112,3 +124,14 @@ class Score(Value):
     value: Any
     label: str | None = None
     reason: str | None = None
+
+    def __post_init__(self) -> None:
+        as_text(self.label, "Score(label=...)")
+        as_text(self.reason, "Score(reason=...)")
+
+
+def as_text(value: Any, what: str) -> str | None:
+    """*value* when it is text or None. Raises `UsageError` otherwise: a reason is for people."""
+    if value is None or isinstance(value, str):
+        return value
+    raise UsageError(f"{what} must give text or None, not {shown(value)}", code="INVALID_REASON")

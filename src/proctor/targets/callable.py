@@ -7,11 +7,11 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-from proctor.bridge import in_thread
-from proctor.data.item import Item
+from proctor.bridge import in_thread, recordable
 from proctor.data.plain import plain
 from proctor.data.reply import Reply
 from proctor.errors import TargetError, UsageError
+from proctor.running.target import Call
 from proctor.scoring.callables import is_async, takes_one
 from proctor.scoring.failure import failure_from
 
@@ -34,11 +34,11 @@ class CallableTarget:
         self.function = function
         self._async = is_async(function)
 
-    async def reply(self, item: Item) -> Reply:
+    async def reply(self, call: Call) -> Reply:
         """Call the function with the item's input, as it was given."""
         began = perf_counter()
         try:
-            made = self.function(item.input) if self._async else await in_thread(self.function, item.input)
+            made = self.function(call.input) if self._async else await in_thread(self.function, call.input)
             while hasattr(made, "__await__"):
                 made = await made
             if isinstance(made, AsyncIterator | Iterator):
@@ -47,7 +47,9 @@ class CallableTarget:
                 duration = _since(began) if made.duration_ms is None else made.duration_ms
                 return replace(made, output=plain(made.output), structured=plain(made.structured), duration_ms=duration)
             return Reply(output=plain(made), duration_ms=_since(began))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - what the thing under test raises is its result
+        except BaseException as error:
+            if not recordable(error):
+                raise
             return Reply(error=failure_from(error, code=TargetError.code), duration_ms=_since(began))
 
 
