@@ -111,13 +111,12 @@ async def test_a_listener_that_raises_is_noted_and_warned_of_once(later):
     async def fail_later(item):
         fail(item)
 
-    with pytest.warns(
-        RuntimeWarning, match=r"on_item_complete raised 3 times, first KeyError: 'i0' \(on i0\)"
-    ) as warned:
+    with pytest.warns(RuntimeWarning, match="on_item_complete") as warned:
         result = await run_evals(
             data=saved(1.0, 1.0, 1.0), gates=[graded()], on_item_complete=fail_later if later else fail
         )
-    assert len(warned) == 1
+    note = "on_item_complete raised 3 times, first KeyError: 'i0' (on i0)"
+    assert [str(warning.message) for warning in warned] == [note]
     assert result.summary.notes == (note,)
     assert (result.verdict, result.exit_code()) == ("passed", 0)
 

@@ -146,6 +146,27 @@ async def test_a_second_run_with_the_same_recorder_does_only_the_rest():
     assert result.scores["graded"].mean == whole.scores["graded"].mean
 
 
+async def test_r02_a_row_that_was_begun_is_not_asked_again():
+    """What is missing of it is done: here the scorer that the first run did not come to."""
+    recorder, target, ran = MemoryRecorder(), Answering(), []
+
+    def count(ctx):
+        ran.append(ctx.run.output)
+        return 1
+
+    def interrupt(ctx):
+        raise KeyboardInterrupt
+
+    counted = graded("counted").replace(generate_score=count)
+    options = {"target": target, "data": asked(0.5), "gates": [counted], "recorder": recorder}
+    with pytest.raises(KeyboardInterrupt):
+        await run_evals(**options, scorers=[graded().replace(generate_score=interrupt)])
+    assert (await recorder.start(Eval(data=[]))).begun == {ROW}
+    result = await run_evals(**options, scorers=[graded()])
+    assert (target.asked, ran) == ([0.5], [0.5])
+    assert [outcome.score for outcome in result.items[0].outcomes] == [1.0, 0.5]
+
+
 async def test_r03_a_run_whose_items_are_all_done_asks_for_nothing():
     recorder, target = MemoryRecorder(), Answering()
     options = {"target": target, "data": asked(0.5), "scorers": [(graded(), 0.5)], "recorder": recorder}

@@ -366,6 +366,15 @@ def test_a_keyboard_interrupt_comes_out_of_run_sync_which_still_works_after_it(f
     assert scorer(slow_half).run_sync(output="x").score == 0.5
 
 
+@pytest.mark.parametrize("form", [raising, raising_later], ids=["def", "async def"])
+@pytest.mark.parametrize("inline", [False, True], ids=["away", "inline"])
+async def test_r14_a_cancellation_that_nobody_asked_for_is_an_error_of_that_step(form, inline):
+    """An inner task that somebody else cancelled raises the same as being cancelled oneself."""
+    with pytest.raises(ScorerRunError) as caught:
+        await scored_by(form(asyncio.CancelledError()), inline=inline).run(output="x")
+    assert caught.value.failed_step == "generate_score"
+
+
 async def test_cancelling_a_run_ends_it_at_once_though_its_def_goes_on():
     done = threading.Event()
 
