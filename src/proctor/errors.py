@@ -36,6 +36,9 @@ __all__ = [
 ]
 
 
+_FEW = 30  # as many names as one wants to read in a message
+
+
 class ProctorError(Exception):
     """The root. *code*: a stable word for programs; messages are for people and may change."""
 
@@ -83,8 +86,9 @@ class UnknownName(UsageError, LookupError):
     ) -> None:
         self.name = name
         self.options = tuple(options)
-        guess = did_you_mean(name, self.options)
-        known = f" Known: {', '.join(sorted(self.options))}." if not guess and 0 < len(self.options) <= 30 else ""
+        guess = "" if hint else did_you_mean(name, self.options)
+        few = not guess and not hint and 0 < len(self.options) <= _FEW
+        known = f" Known: {', '.join(sorted(self.options))}." if few else ""
         super().__init__(f"no {what} {name!r}.{guess}{known}{hint and ' ' + hint}", code=code)
 
 

@@ -29,7 +29,7 @@ def unscored(status, column=SCORER):
 def folded(*outcomes):
     fold = ColumnFold(CELLS[1])
     for n, outcome in enumerate(outcomes):
-        fold.add(outcome, index=n, item_id=f"i{n}")
+        fold.add(outcome, index=n, item=f"i{n}")
     return fold
 
 
@@ -59,7 +59,7 @@ def test_the_first_of_each_kind_is_kept_for_the_sentence():
 def test_the_first_is_the_first_of_the_input_whatever_came_first():
     fold = ColumnFold(CELLS[1])
     for n in (3, 1, 2):
-        fold.add(scored(n / 10), index=n, item_id=f"i{n}")
+        fold.add(scored(n / 10), index=n, item=f"i{n}")
     assert fold.first["short"] == (1, "i1", scored(0.1))
 
 

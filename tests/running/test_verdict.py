@@ -18,7 +18,7 @@ def mean_of(*values, threshold=None, position="scorer", key="graded", **options)
     column = Column(position, None, key, key)
     fold = ColumnFold(Cell(graded(**options), column, threshold and Threshold.of(threshold)))
     for n, value in enumerate(values):
-        fold.add(outcome(column, value), index=n, item_id=f"i{n}")
+        fold.add(outcome(column, value), index=n, item=f"i{n}")
     return column_mean(fold)
 
 
@@ -52,7 +52,7 @@ def gate(*values, **options):
         ),
         pytest.param(
             gate(1, "boom"),
-            "gate graded missed: 1 of 2 items ended in an error, first i1: the scorer broke",
+            "gate graded missed: 1 of 2 items ended in an error, first i1: ValueError: the scorer broke",
             id="gate, error",
         ),
         pytest.param(gate("fail", 1), "gate graded missed: 1 of 2 items had no reply, first i0", id="gate, no reply"),
@@ -91,13 +91,13 @@ def gate(*values, **options):
         ),
         pytest.param(
             mean_of(1, "boom", "fail", threshold=0.5),
-            "graded missed its threshold: 1 of 3 items ended in an error, first i1: the scorer broke; "
+            "graded missed its threshold: 1 of 3 items ended in an error, first i1: ValueError: the scorer broke; "
             "1 of 3 items had no reply, first i2",
             id="errors",
         ),
         pytest.param(
             mean_of(1, "boom", "boom", threshold=Threshold(0.5, max_errors=0.5)),
-            "graded missed its threshold: 2 of 3 items ended in an error, first i1: the scorer broke, "
+            "graded missed its threshold: 2 of 3 items ended in an error, first i1: ValueError: the scorer broke, "
             "0.5 of them allowed",
             id="more errors than allowed",
         ),
@@ -120,7 +120,7 @@ def test_a_sentence_says_what_decided(mean, sentence):
 def test_a_long_reason_is_cut_in_the_sentence():
     column = Column("gate", None, "graded", "graded")
     fold = ColumnFold(Cell(graded(), column))
-    fold.add(Outcome(column, "scored", 0.0, reason="long " * 1000), index=0, item_id="i0")
+    fold.add(Outcome(column, "scored", 0.0, reason="long " * 1000), index=0, item="i0")
     assert len(column_mean(fold).sentence) < 300
 
 

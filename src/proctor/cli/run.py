@@ -11,6 +11,8 @@ from proctor.cli.options import DEFAULT_WORDS, EXIT_CODES, FailOn, fail_on_words
 from proctor.cli.show import say_result
 from proctor.cli.streams import complain, say
 from proctor.data.exit_code import first_of
+from proctor.errors import UsageError
+from proctor.running.eval import Eval
 from proctor.running.eval_file import load_evals
 from proctor.running.plan import Plan, make_plan
 from proctor.running.run_evals import run_plan
@@ -50,9 +52,7 @@ def command(
 ) -> int:
     """Run each Eval and show its table; gives the exit code."""
     words = fail_on_words(fail_on)
-    plans = [
-        make_plan(evaluation) for evaluation in load_evals(file)
-    ]  # a mistake in any is told before one is paid for
+    plans = [_planned(evaluation, file) for evaluation in load_evals(file)]  # a mistake in any is told before one runs
     codes = []
     for place, plan in enumerate(plans):
         if place:
@@ -62,6 +62,13 @@ def command(
         say_result(result)
         codes.append(result.exit_code(words))
     return first_of(codes)
+
+
+def _planned(evaluation: Eval, file: str) -> Plan:
+    try:
+        return make_plan(evaluation)
+    except UsageError as problem:
+        raise UsageError(f"{file.partition('::')[0]}::{evaluation.name}: {problem}", code=problem.code) from problem
 
 
 def _hint(plan: Plan) -> None:

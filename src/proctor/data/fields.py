@@ -11,20 +11,27 @@ __all__ = ["named_fields", "style_of"]
 
 
 def named_fields(
-    given: Mapping[str, Any], known: Collection[str], *, what: str, code: str | None = None
+    given: Mapping[str, Any],
+    known: Collection[str],
+    *,
+    what: str,
+    code: str | None = None,
+    hints: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """*given* with its keys in snake_case. Raises `UsageError` for a key that is not *known*, and for mixed styles.
+    *hints*: what to say of keys that people often use.
 
     >>> named_fields({"groundTruth": 4}, ["input", "ground_truth"], what="an item")
     {'ground_truth': 4}
     """
+    hints = hints or {}
     camel = {_camel(name): name for name in known}
     named: dict[str, Any] = {}
     styles = set()
     for key, value in given.items():
         name = key if key in known else camel.get(key)
         if name is None:
-            raise UnknownName(f"field of {what}", str(key), known, code=code)
+            raise UnknownName(f"field of {what}", str(key), known, hint=hints.get(str(key), ""), code=code)
         if name in named:
             raise UsageError(f"{what} has {name} twice, in both styles", code=code)
         if "_" in name:

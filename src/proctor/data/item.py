@@ -9,9 +9,9 @@ from typing import Any, Literal
 from proctor.data.fields import named_fields, style_of
 from proctor.data.plain import canonical_json
 from proctor.data.value import MISSING, Missing, Value, freeze
-from proctor.errors import UsageError
+from proctor.errors import UsageError, cut
 
-__all__ = ["Item", "Turn", "derived_id", "is_item_field", "item_from_mapping", "style_of_row"]
+__all__ = ["Item", "Turn", "derived_id", "is_item_field", "item_from_mapping", "item_label", "style_of_row"]
 
 _CODE = "INVALID_DATA_ITEM"
 
@@ -66,8 +66,24 @@ class Item(Value):
         freeze(self, ("inputs", "turns", "tool_mocks", "gates", "scorers", "tags"))
 
 
+_HINTS = {
+    **dict.fromkeys(("question", "query", "prompt", "request"), "Name it input (or say --input KEY)."),
+    **dict.fromkeys(("answer", "response", "completion", "reply"), "Name it output (or say --output KEY)."),
+    **dict.fromkeys(
+        ("expected", "expected_output", "expectedOutput", "reference", "gold", "target"),
+        "Name it ground_truth (or say --truth KEY).",
+    ),
+}
 _NAMES = tuple(field.name for field in fields(Item))
 _HASHED = ("input", "inputs", "turns", "output", "context", "ground_truth")
+
+
+def item_label(item: Item, item_id: str, index: int) -> str:
+    """How people find an item: by the id they gave it, else by its place in the data and how its input begins."""
+    if item.id is not None:
+        return item_id
+    begins = f' "{cut(" ".join(item.input.split()), 30)}"' if isinstance(item.input, str) else ""
+    return f"#{index}{begins}"
 
 
 def derived_id(item: Item) -> str:
@@ -104,7 +120,7 @@ def style_of_row(row: Mapping[str, Any]) -> str | None:
 
 def item_from_mapping(row: Mapping[str, Any]) -> Item:
     """An item from a mapping, in snake_case or the documents' camelCase, one style at a time."""
-    named = named_fields(row, _NAMES, what="an item", code=_CODE)
+    named = named_fields(row, _NAMES, what="an item", code=_CODE, hints=_HINTS)
     turns = named.get("turns", MISSING)
     if isinstance(turns, Sequence) and not isinstance(turns, str):
         named["turns"] = tuple(_turn(turn, index) for index, turn in enumerate(turns))

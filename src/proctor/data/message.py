@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from proctor.data.plain import canonical_json
-from proctor.data.value import MISSING, Missing, Value, shown
-from proctor.errors import EncodingError
+from proctor.data.value import MISSING, Missing, Value
 
 __all__ = ["CallState", "Data", "File", "Message", "Part", "Reasoning", "Text", "ToolCall"]
 
@@ -129,15 +128,8 @@ def _text_of(part: Part) -> str:
     if type(part) is Text:
         return part.text
     if type(part) is Data and part.type is None:
-        return part.value if isinstance(part.value, str) else _shown(part.value)
+        return part.value if isinstance(part.value, str) else canonical_json(part.value)
     return ""
-
-
-def _shown(value: Any) -> str:
-    try:
-        return canonical_json(value)
-    except EncodingError:
-        return shown(value, 100_000)
 
 
 def _json_says_error(text: str) -> bool:

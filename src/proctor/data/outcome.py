@@ -33,7 +33,10 @@ class NotScorable(Value):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Failure(Value):
-    """Something went wrong. *code*: a stable word; *step*: the scorer's step, None outside one."""
+    """Something went wrong. *code*: a stable word; *step*: the scorer's step, None outside one.
+
+    *place*: the line of the user's code where it happened (`refunds.py:14`), None when there is none.
+    """
 
     type: str
     message: str
@@ -41,6 +44,13 @@ class Failure(Value):
     step: str | None = None
     completed_steps: tuple[str, ...] = ()
     traceback: str | None = None
+    place: str | None = None
+
+    def __str__(self) -> str:
+        said = "" if self.message == self.type else f": {self.message}"
+        where = f" ({self.place})" if self.place else ""
+        step = f" in {self.step}" if self.step and (self.completed_steps or self.step != "generate_score") else ""
+        return f"{self.type}{step}{said}{where}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

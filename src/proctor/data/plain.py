@@ -10,7 +10,6 @@ Values of this floor are written the same way, under the name of their class; `c
 
 from __future__ import annotations
 
-import json
 import re
 from binascii import b2a_base64
 from collections.abc import Callable, Iterator
@@ -25,7 +24,7 @@ from proctor.data.foreign import unwrap
 from proctor.data.value import Missing, Value, shown
 from proctor.errors import EncodingError
 
-__all__ = ["DEEPEST", "TAG", "Opaque", "canonical_json", "describe", "hashable", "plain", "to_json"]
+__all__ = ["DEEPEST", "TAG", "Opaque", "canonical_json", "describe", "hashable", "is_plain", "plain", "to_json"]
 
 DEEPEST = 200
 """How deep data may be nested. Stated, so that data which enters a run can be written after it: Python's own limit
@@ -71,6 +70,11 @@ def plain(value: Any) -> Any:
         raise _too_deep() from None
 
 
+def is_plain(value: Any) -> bool:
+    """Whether something that went through `plain` has a plain form; what it holds is not looked at."""
+    return type(value) in _DIRECT or type(value) in _MOMENTS or isinstance(value, dict | list | tuple)
+
+
 def _plain(value: Any, depth: int) -> Any:
     kind = type(value)
     if kind in _DIRECT:
@@ -112,7 +116,7 @@ def _sort_key(value: Any) -> tuple[int, Any]:
         return (0, value)
     if isinstance(value, str):
         return (1, value)
-    return (2, json.dumps(to_json(value, other=lambda it: to_json(describe(it))), sort_keys=True))
+    return (2, _canonical(to_json(value, other=lambda it: to_json(describe(it)))))
 
 
 # ── to JSON ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -277,6 +281,8 @@ def canonical_json(value: Any) -> str:
 
 
 def _canonical(made: Any) -> str:
+    import json
+
     return json.dumps(made, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from proctor.data.message import Data, Message, Text
+from proctor.data.plain import is_plain
 from proctor.data.read_fields import Problem, is_list, is_mapping, must_be
 from proctor.data.read_join import Conversation
 from proctor.data.read_openai import read_openai
@@ -49,6 +50,11 @@ def read_messages(value: Any, *, role: str = "assistant", where: str = "output")
         if is_list(messages) and messages and all(is_mapping(it) and "role" in it for it in messages):
             return _read_conversation(messages, where=f"{where}.messages")  # the state of a graph, a chat log
         _refuse_unread(value, where)
+    elif isinstance(value, bytes):
+        raise UnreadableMessages(f"{where}: bytes are not read as text; decode them")
+    elif not is_plain(value):
+        kind = f"{type(value).__module__}.{type(value).__qualname__}"
+        raise UnreadableMessages(f"{where}: a {kind} has no plain form; give text, messages, a dict or a dataclass")
     return (Message(role, (Data(value),)),)
 
 

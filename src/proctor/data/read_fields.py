@@ -10,6 +10,7 @@ from proctor.errors import did_you_mean
 
 __all__ = ["Problem", "find", "id_of", "is_list", "is_mapping", "list_of", "must_be", "refused", "text_of"]
 
+_FEW = 12  # as many words as one wants to read in a message
 _LISTS = (list, tuple)  # made once: `list | tuple` is made anew at each look
 
 
@@ -41,7 +42,8 @@ def must_be(path: str, expected: str, *, got: Any) -> Problem:
 
 def refused(path: str, what: str, *, name: str, known: Sequence[str]) -> Problem:
     """The problem of a word that is none of the known ones."""
-    return Problem(path, f"unknown {what} {name!r}.{did_you_mean(name, known)}")
+    guess = did_you_mean(name, known) or (f" Known: {', '.join(known)}." if len(known) <= _FEW else "")
+    return Problem(path, f"unknown {what} {name!r}.{guess}")
 
 
 def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:

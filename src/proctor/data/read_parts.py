@@ -7,7 +7,6 @@ known to carry no words and no call is left out (`step-start`) or kept as `Data`
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -171,6 +170,8 @@ def arguments(value: Any) -> Any:
     """
     if not isinstance(value, str):
         return value
+    import json
+
     try:
         return json.loads(value) if value.strip() else {}
     except (ValueError, RecursionError):

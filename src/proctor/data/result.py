@@ -13,6 +13,7 @@ from proctor.data.scores import Scores
 from proctor.data.table import result_table
 from proctor.data.usage import Cost, Usage
 from proctor.data.value import Value
+from proctor.errors import UsageError
 
 __all__ = ["EvalResult", "NotScorableCounts", "RunStatus", "Summary", "Verdict"]
 
@@ -115,9 +116,13 @@ class EvalResult(Value):
         """The process exit code of the run; see `proctor.data.exit_code`."""
         return exit_code(self.means, status=self.status, items=self.summary.items, fail_on=fail_on)
 
+    def __bool__(self) -> bool:
+        raise UsageError('a result is neither true nor false; ask result.verdict == "passed", or result.exit_code()')
+
     def __str__(self) -> str:
         return result_table(self)
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""
-        return f"EvalResult({name}verdict={self.verdict!r}, {self.summary.items} items, {len(self.means)} columns)"
+        items = f"{self.summary.items} item{'' if self.summary.items == 1 else 's'}"
+        return f"EvalResult({name}verdict={self.verdict!r}, {items}, {len(self.means)} columns)"

@@ -25,9 +25,12 @@ def item_from_row(row: Any, *, names: Mapping[str, str] | None = None) -> Item:
     if isinstance(row, Item):
         return row
     if not isinstance(row, Mapping):
-        raise UsageError(f"an item is an Item or a mapping, not {type(row).__name__} {row!r}"[:200], code=_CODE)
+        shown = f"{type(row).__name__} {row!r}"[:120]
+        raise UsageError(f'an item is an Item or a mapping such as {{"input": ...}}, not {shown}', code=_CODE)
     row = _renamed(row, names or {})
     if "messages" not in row:
+        if "role" in row and "content" in row:
+            raise UsageError('is a message, not an item: wrap a conversation as {"messages": [...]}', code=_CODE)
         return item_from_mapping(row)
     return _conversation(dict(row))
 
@@ -39,11 +42,10 @@ def _renamed(row: Mapping[str, Any], names: Mapping[str, str]) -> Mapping[str, A
             raise UsageError(
                 f"no key {key!r}, which was named as the {field}; keys: {', '.join(map(str, row))}", code=_CODE
             )
-        if key != field:
-            if field in row:
-                raise UsageError(f"both {key!r} (named as the {field}) and {field!r} are there", code=_CODE)
-            made[field] = made.pop(key)
-    return made
+        if key != field and field in row:
+            raise UsageError(f"both {key!r} (named as the {field}) and {field!r} are there", code=_CODE)
+        made[field] = row[key]
+    return {key: value for key, value in made.items() if key not in names.values() or key in names}
 
 
 def _conversation(row: dict[str, Any]) -> Item:

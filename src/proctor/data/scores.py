@@ -25,6 +25,8 @@ class Scores(Mapping[str, Mean]):
         self.means = means
 
     def __getitem__(self, name: str) -> Mean:
+        if not isinstance(name, str):
+            raise UnknownName("score", str(name), [mean.column.label for mean in self.means])
         for match in (_by_key, _by_label, _by_id):
             found = [mean for mean in self.means if match(mean) == name]
             if len(found) == 1:

@@ -5,13 +5,14 @@ Widths are those of a terminal (wide characters count two); what a terminal coul
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from proctor.data.item import item_label
 from proctor.data.mean import Mean
 from proctor.data.outcome import Outcome
 from proctor.data.shown import count_of, shown_score
-from proctor.data.threshold import TOLERANCE
+from proctor.data.threshold import Threshold
 from proctor.errors import cut
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["printable", "result_table"]
 
 _SHOWN_FAILURES = 20
+_LONGEST_REASON = 300
 _LONGEST = 400  # characters of one reason or message
 _LEAST_WIDTH = 40
 
@@ -29,8 +31,9 @@ def result_table(result: EvalResult, *, width: int = 100) -> str:
     """The table of a result in lines of at most *width* columns (40 at the least)."""
     width = max(width, _LEAST_WIDTH)
     head = [f"{result.name}: " if result.name else "", (result.verdict or "no verdict").upper()]
-    lines = [*_wrapped("".join(head), width), *_wrapped(result.sentence, width), "", *_columns(result.means, width)]
-    failed = list(_failures(result.items, result.means))
+    sentence = cut(printable(result.sentence), 2 * _LONGEST_REASON)
+    lines = [*_wrapped("".join(head), width), *_wrapped(sentence, width), "", *_columns(result.means, width)]
+    failed = _failures(result.items, result.means)
     if failed:
         lines += ["", *_failure_lines(failed, width)]
     return "\n".join([*lines, "", *_wrapped(_footer(result), width)])
@@ -100,44 +103,49 @@ def _decision(mean: Mean) -> str:
 # ── what failed ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _failures(items: Sequence[ItemResult], means: Sequence[Mean]) -> Iterator[tuple[str, str, str]]:
-    """Item, place and reason of everything that failed or could not be measured, in input order."""
+def _failures(items: Sequence[ItemResult], means: Sequence[Mean]) -> list[tuple[str, str, str]]:
+    """Item, place and reason of everything that failed or could not be measured: gates and errors first."""
     deciding = {mean.column: mean for mean in means}
-    for item in items:
+    first: list[tuple[str, str, str]] = []
+    rest: list[tuple[str, str, str]] = []
+    for index, item in enumerate(items):
+        name = item_label(item.item, item.item_id, index)
         if item.error is not None:
-            yield item.item_id, "target", f"{item.error.type}: {item.error.message}"
+            first.append((name, "target", str(item.error)))
             continue
         for outcome in item.outcomes:
             mean = deciding.get(outcome.column)
             if mean is not None and (why := _why(outcome, mean)):
-                yield item.item_id, outcome.column.label, why
+                hard = outcome.error is not None or mean.column.position == "gate"
+                (first if hard else rest).append((name, outcome.column.label, why))
+    return first + rest
 
 
 def _why(outcome: Outcome, mean: Mean) -> str:
     """Why an outcome counts as failed; empty when it does not."""
     if outcome.error is not None:
-        step = f" in {outcome.error.step}" if outcome.error.step else ""
-        return f"{outcome.error.type}{step}: {outcome.error.message}"
+        return str(outcome.error)
     if outcome.not_scorable is not None:
         # Declining is no failure, unless it is what a gate or threshold was missed by.
         return f"declined: {outcome.not_scorable.reason or 'no reason given'}" if mean.decided_by == "declines" else ""
     if outcome.score is None:
         return ""
-    if mean.column.position == "gate":
-        missed = outcome.score < mean.range[1] - TOLERANCE
-    else:
-        missed = mean.threshold is not None and mean.passed is False and not mean.threshold.admits(outcome.score)
-    return f"{shown_score(outcome.score)}  {outcome.reason or ''}".rstrip() if missed else ""
+    needed = Threshold(mean.range[1]) if mean.column.position == "gate" else mean.threshold
+    if needed is None or mean.passed is not False or needed.admits(outcome.score):
+        return ""
+    return f"{shown_score(outcome.score, needed)}  {outcome.reason or ''}".rstrip()
 
 
 def _failure_lines(failed: Sequence[tuple[str, str, str]], width: int) -> list[str]:
     shown = failed[:_SHOWN_FAILURES]
-    head = f"What failed ({len(shown)} of {len(failed)} shown)" if len(shown) < len(failed) else "What failed"
+    head = "What failed"
+    if len(shown) < len(failed):
+        head += f" ({len(shown)} of {len(failed)} shown; all are in result.items)"
     item_width = min(max(_width(printable(item)) for item, _, _ in shown), max(width // 3, 12))
-    lines = [f"{head}:"]
+    lines = _wrapped(f"{head}:", width)
     for item, place, why in shown:
         lead = f"  {_fit_id(printable(item), item_width)}  {printable(place)}: "
-        lines += _wrapped(lead + printable(cut(why, _LONGEST)), width, indent=" " * (item_width + 4))
+        lines += _wrapped(lead + cut(printable(why), _LONGEST_REASON), width, indent=" " * (item_width + 4))
     return lines
 
 

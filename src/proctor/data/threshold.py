@@ -72,7 +72,8 @@ class Threshold(Value):
             f">= {self.min:g}" if self.min is not None else "",
             f"<= {self.max:g}" if self.max is not None else "",
         ]
-        return " and ".join(bound for bound in bounds if bound)
+        fewest = f" (n >= {self.min_scored})" if self.min_scored > 1 else ""
+        return " and ".join(bound for bound in bounds if bound) + fewest
 
 
 def _is_number(value: Any) -> bool:

@@ -64,16 +64,22 @@ def quick_maker(cls: type[V]) -> Callable[..., V]:
     A frozen dataclass sets each field through `object.__setattr__`. This fills an unfrozen twin with the same slots and
     then turns it into the real thing, which Python allows for classes of equal layout.
     """
-    names = [(f.name, Any, field(default=f.default)) for f in fields(cls)]  # type: ignore[arg-type]  # as above
-    twin = make_dataclass(cls.__name__, names, bases=(Value,), slots=True, repr=False, eq=False)
+    twin: Any = None
 
     def make(*values: Any) -> V:
         """The value of these fields, in order."""
-        made: Any = twin(*values)
+        nonlocal twin
+        twin = twin or _twin_of(cls)  # made when first needed: it costs half a millisecond
+        made = twin(*values)
         made.__class__ = cls
         return made  # type: ignore[no-any-return]
 
     return make
+
+
+def _twin_of(cls: Any) -> Any:
+    names = [(f.name, Any, field(default=f.default)) for f in fields(cls)]
+    return make_dataclass(cls.__name__, names, bases=(Value,), slots=True, repr=False, eq=False)
 
 
 def shown(value: Any, limit: int = 80) -> str:

@@ -26,6 +26,7 @@ def read_rows(path: Path) -> Iterator[tuple[str, Any]]:
     except RecursionError:
         raise UsageError(f"{path} is nested too deeply") from None
     if not isinstance(rows, list):
-        raise UsageError(f"{path} must hold a list of rows, not {type(rows).__name__}")
+        hint = "; put [ ] around it" if isinstance(rows, dict) else ""
+        raise UsageError(f"{path} must hold a list of rows, not {type(rows).__name__}{hint}")
     for number, row in enumerate(rows, start=1):
         yield f"row {number}", row

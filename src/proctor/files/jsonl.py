@@ -27,7 +27,8 @@ def _value(line: bytes) -> Any:
     except UnicodeDecodeError as problem:
         return UsageError(f"is not UTF-8 (byte {problem.start + 1}); save the file as UTF-8")
     except json.JSONDecodeError as problem:
-        return UsageError(f"is not JSON: {problem.msg} (column {problem.colno})")
+        hint = "; one whole JSON value a line, or name the file .json" if line.strip() in (b"{", b"[") else ""
+        return UsageError(f"is not JSON: {problem.msg} (column {problem.colno}){hint}")
     except ValueError as problem:  # a number of more digits than Python reads
         return UsageError(f"is not JSON that can be read: {problem}")
     except RecursionError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from proctor.data.column import Column
+from proctor.data.item import item_label
 from proctor.data.outcome import Outcome
 from proctor.data.reply import ItemResult
 from proctor.data.result import NotScorableCounts
@@ -37,8 +38,8 @@ class ColumnFold:
         self.duration_ms = ExactSum()
         self.first: dict[str, tuple[int, str, Outcome]] = {}
 
-    def add(self, outcome: Outcome, *, index: int, item_id: str) -> None:
-        """Count one outcome of the item at *index* of the input."""
+    def add(self, outcome: Outcome, *, index: int, item: str) -> None:
+        """Count one outcome of the item at *index* of the input. *item*: how people call it."""
         self.of += 1
         if outcome.duration_ms is not None:
             self.duration_ms.add(outcome.duration_ms)
@@ -61,7 +62,7 @@ class ColumnFold:
             self.not_run += 1
             kind = "not_run"
         if kind not in self.first or index < self.first[kind][0]:
-            self.first[kind] = (index, item_id, outcome)
+            self.first[kind] = (index, item, outcome)
 
     @property
     def mean(self) -> float | None:
@@ -83,8 +84,9 @@ class Fold:
         """Count one row, the item at *index* of the input."""
         self.items += 1
         self.item_errors += result.status == "error"
+        label = item_label(result.item, result.item_id, index)
         for outcome in result.outcomes:
-            self.columns[outcome.column].add(outcome, index=index, item_id=result.item_id)
+            self.columns[outcome.column].add(outcome, index=index, item=label)
         for reply in result.replies:
             if reply.usage is not None:
                 self.usage = reply.usage if self.usage is None else self.usage + reply.usage

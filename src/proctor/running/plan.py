@@ -17,6 +17,7 @@ from proctor.running.eval import Eval
 from proctor.running.record import RowId
 from proctor.running.source import Source, read_items
 from proctor.running.target import Target, as_target
+from proctor.scoring.callables import takes_one
 from proctor.scoring.entry import ScorerEntry, read_entries
 from proctor.scoring.keys import numbered
 from proctor.scoring.scorer import Scorer
@@ -59,6 +60,14 @@ class Plan:
     cells: tuple[Cell, ...]
     target: Target | None
 
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the result should know of the data."""
+        saved = sum(row.reply is not None for row in self.rows)
+        if self.target is None or not saved:
+            return []
+        return [f"{saved} of {len(self.rows)} items carry an output: the target was not called for them"]
+
 
 def make_plan(evaluation: Eval) -> Plan:
     """The plan of an evaluation. Raises `UsageError` for the first thing that is wrong, `DataErrors` for all items."""
@@ -83,8 +92,14 @@ def _check_options(evaluation: Eval) -> None:
         raise UsageError(f"concurrency must be a whole number, 1 or more, not {concurrency!r}")
     if evaluation.on_error not in ("record", "raise"):
         raise UsageError(f"on_error is 'record' or 'raise', not {evaluation.on_error!r}")
-    if evaluation.on_item_complete is not None and not callable(evaluation.on_item_complete):
-        raise UsageError(f"on_item_complete must be a function, not {evaluation.on_item_complete!r}")
+    listener = evaluation.on_item_complete
+    if listener is not None and not (callable(listener) and takes_one(listener)):
+        raise UsageError(f"on_item_complete must be a function of one argument, the ItemResult, not {listener!r}")
+    if evaluation.name is not None and not isinstance(evaluation.name, str):
+        raise UsageError(f"name must be text, not {evaluation.name!r}")
+    missing = [name for name in _RECORDER if not hasattr(evaluation.recorder, name)]
+    if evaluation.recorder is not None and missing:
+        raise UsageError(f"recorder must have {', '.join(missing)}, as a Recorder has; not {evaluation.recorder!r}")
 
 
 def _cells(position: str, entries: Sequence[ScorerEntry]) -> tuple[Cell, ...]:
@@ -168,6 +183,8 @@ def _check_item(item: Item, *, has_target: bool) -> None:
     if item.inputs is not MISSING or item.turns is not MISSING:
         _check_sequence(item, given[0])
         raise UsageError(f"{given[0]} is for conversations, which this version does not run; give input")
+    if isinstance(item.tags, str) or not isinstance(item.tags, Sequence):
+        raise UsageError(f"tags must be a list of texts, not {item.tags!r}")
     if item.output is MISSING:
         if not given:
             raise UsageError("has none of input, inputs, turns and output")
@@ -192,6 +209,7 @@ def _row(index: int, item_id: str, item: Item, *, gates: tuple[Cell, ...], score
     return Row(index, (item_id, 0), given, settled, _joined(gates, own_gates), _joined(scorers, own_scorers), reply)
 
 
+_RECORDER = ("start", "find", "put", "flush")
 _ATOMS = frozenset({str, int, float, bool, type(None), type(MISSING)})
 _FOREIGN = (
     "input", "output", "ground_truth", "context", "expected_trajectory", "request_context", "tracing_context",

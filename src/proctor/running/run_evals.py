@@ -55,7 +55,7 @@ async def run_plan(plan: Plan) -> EvalResult:
         means=means,
         verdict=verdict,
         sentence=sentence,
-        summary=_summary(fold, listener, spent_ms=(perf_counter() - began) * 1000.0),
+        summary=_summary(fold, [*plan.notes, *fold.notes], listener, spent_ms=(perf_counter() - began) * 1000.0),
     )
 
 
@@ -99,9 +99,10 @@ async def _at_once(worker: Callable[[], Coroutine[Any, Any, None]], count: int) 
         raise several.exceptions[0] from None  # as it would be with one worker
 
 
-def _summary(fold: Fold, listener: Listener, *, spent_ms: float) -> Summary:
+def _summary(fold: Fold, notes: list[str], listener: Listener, *, spent_ms: float) -> Summary:
     if listener.note is not None:
         warnings.warn(listener.note, RuntimeWarning, stacklevel=2)
+        notes.append(listener.note)
     return Summary(
         items=fold.items,
         errors=fold.item_errors,
@@ -110,5 +111,5 @@ def _summary(fold: Fold, listener: Listener, *, spent_ms: float) -> Summary:
         usage=fold.usage,
         cost=fold.cost,
         duration_ms=spent_ms,
-        notes=tuple(note for note in (*fold.notes, listener.note) if note is not None),
+        notes=tuple(notes),
     )

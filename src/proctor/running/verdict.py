@@ -77,7 +77,11 @@ def _gate(fold: ColumnFold) -> tuple[bool, DecidedBy, str]:
         _, item, outcome = fold.first["short"]
         why = f": {cut(outcome.reason, 160)}" if outcome.reason else ""
         more = f"; {count_of(fold.short, fold.of, what='item')} fell short" if fold.of > 1 else ""
-        return False, "scores", f"{name} missed: item {item} scored {shown_score(outcome.score)}{why}{more}"
+        return (
+            False,
+            "scores",
+            f"{name} missed: item {item} scored {shown_score(outcome.score, Threshold(fold.top))}{why}{more}",
+        )
     if fold.errors or fold.not_run:
         return False, "errors", f"{name} missed: {_errors(fold)}"
     if not fold.n:
@@ -110,7 +114,7 @@ def _errors(fold: ColumnFold) -> str:
     parts = []
     if fold.errors:
         _, item, outcome = fold.first["error"]
-        message = cut(outcome.error.message, 160) if outcome.error else ""
+        message = cut(str(outcome.error), 160)
         parts.append(f"{count_of(fold.errors, fold.of, what='item')} ended in an error, first {item}: {message}")
     if fold.not_run:
         _, item, _ = fold.first["not_run"]

@@ -27,6 +27,12 @@ class ScorerEntry(Value):
             raise UsageError(f"an entry takes a scorer, not {_shown(self.scorer)}{_hint(self.scorer)}")
         if self.threshold is not None:
             threshold = Threshold.of(self.threshold)
+            if self.scorer.better == "lower" and not isinstance(self.threshold, Threshold | Mapping):
+                raise UsageError(
+                    f"a number is a least mean, but for {self.scorer.key} lower is better: "
+                    f"use Threshold(max={self.threshold!r})",
+                    code="INVALID_SCORER_THRESHOLD",
+                )
             _check_range(self.scorer, threshold)
             object.__setattr__(self, "threshold", threshold)
 
@@ -40,7 +46,8 @@ def read_entries(given: Any, where: str) -> tuple[ScorerEntry, ...]:
     """Entries from a list of scorers, `(scorer, threshold)` pairs, mappings and ScorerEntry values."""
     if isinstance(given, Scorer | str | Mapping) or not isinstance(given, Iterable):
         code = "INVALID_AGENT_SCORERS" if where == "scorers" else None
-        raise UsageError(f"{where} must be a list of scorers, not {_shown(given)}", code=code)
+        hint = "; put it in a list: [...]" if isinstance(given, Scorer) else ""
+        raise UsageError(f"{where} must be a list of scorers, not {_shown(given)}{hint}", code=code)
     return tuple(read_entry(entry, f"{where}[{index}]") for index, entry in enumerate(given))
 
 
@@ -64,6 +71,8 @@ def _check_range(scorer: Scorer, threshold: Threshold) -> None:
     for name, bound in (("min", threshold.min), ("max", threshold.max)):
         if bound is not None and not low - TOLERANCE <= bound <= high + TOLERANCE:
             message = f"threshold {name} {bound:g} of {scorer.key} is outside the scorer's range {low:g} to {high:g}"
+            if high == 1 < bound <= 100:
+                message += f"; for {bound:g}% write {bound / 100:g}"
             raise UsageError(message, code="INVALID_SCORER_THRESHOLD")
 
 
@@ -75,5 +84,5 @@ def _shown(value: Any) -> str:
 def _hint(value: Any) -> str:
     module = getattr(value, "__module__", "") or ""
     if callable(value) and module.startswith("proctor.checks"):
-        return "; call it: checks.includes('...')"
-    return "; put @scorer over it" if callable(value) else ""
+        return f"; call it: checks.{value.__name__}(...)"
+    return "; put @scorer over it" if callable(value) and not isinstance(value, type) else ""

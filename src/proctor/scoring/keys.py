@@ -7,7 +7,6 @@ are cut, with `~` and 6 hex digits of the SHA-256 of the arguments' canonical JS
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -57,6 +56,8 @@ def numbered(keys: Sequence[str]) -> list[str]:
 
 
 def _show(value: Any, *, top: bool = False) -> str:
+    import json
+
     value = plain(value)
     if isinstance(value, str):
         return value if (_is_plain_text if top else _is_word)(value) else json.dumps(value, ensure_ascii=False)

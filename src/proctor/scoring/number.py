@@ -51,7 +51,9 @@ def _foreign(value: Any, scorer_id: str) -> float:
             return float(value)
         except (OverflowError, ValueError) as problem:
             raise ScoreError(f"{scorer_id} gave {shown(value)}: {problem}", code="SCORE_NOT_FINITE") from None
-    hint = "; end generate_score with `return`" if value is None else ""
+    hint = "; did the function end without `return`?" if value is None else ""
+    if isinstance(value, tuple | dict):
+        hint = "; to give a reason too return Score(value, reason=...)"
     raise ScoreError(
         f"{scorer_id} gave {shown(value)} ({type(value).__name__}): a score must be a number or a bool{hint}"
     )
