@@ -86,8 +86,8 @@ class UnknownName(UsageError, LookupError):
     ) -> None:
         self.name = name
         self.options = tuple(options)
-        guess = "" if hint else did_you_mean(name, self.options)
-        few = not guess and not hint and 0 < len(self.options) <= _FEW
+        guess = did_you_mean(name, self.options)
+        few = not guess and 0 < len(self.options) <= _FEW
         known = f" Known: {', '.join(sorted(self.options))}." if few else ""
         super().__init__(f"no {what} {name!r}.{guess}{known}{hint and ' ' + hint}", code=code)
 

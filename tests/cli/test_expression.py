@@ -216,7 +216,7 @@ def test_what_is_long_or_deep_is_refused_quickly(text):
         (
             'similarity("x") >= 3',
             """\
-            threshold min 3 of check-similarity[x] is outside the scorer's range 0 to 1
+            threshold min 3 of check-similarity[x] is outside the scorer's range 0 to 1; for 3% write 0.03
               similarity("x") >= 3
                                  ^""",
         ),

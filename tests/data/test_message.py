@@ -4,6 +4,7 @@ import pytest
 
 from proctor.data.message import Data, File, Message, Reasoning, Text, ToolCall
 from proctor.data.value import MISSING
+from proctor.errors import EncodingError
 
 # ── text ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -30,12 +31,9 @@ def test_a_value_that_is_the_message_is_its_text(value, text):
     assert Message("assistant", (Data(value),)).text == text
 
 
-def test_an_object_that_is_the_message_shows_itself():
-    class Answer:
-        def __repr__(self):
-            return "forty-two"
-
-    assert Message("assistant", (Data(Answer()),)).text == "forty-two"
+def test_an_object_without_a_plain_form_has_no_text():
+    with pytest.raises(EncodingError, match="has no plain form"):
+        Message("assistant", (Data(object()),)).text  # noqa: B018 - asking for it raises
 
 
 # ── calls ──────────────────────────────────────────────────────────────────────────────────────────────────────────

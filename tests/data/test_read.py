@@ -61,10 +61,32 @@ def test_messages_stay_as_they_are():
     assert read_messages([message])[0] is message
 
 
-@pytest.mark.parametrize("value", [{"a": 1}, [1, "b"], [{"a": 1}], 0, False, 1.5, b"x", [None]])
+@pytest.mark.parametrize("value", [{"a": 1}, [1, "b"], [{"a": 1}], 0, False, 1.5, [None]])
 def test_any_other_value_is_one_message_that_holds_it(value):
     (message,) = read_messages(value)
     assert message == Message("assistant", (Data(value),))
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        pytest.param(b"x", "bytes are not read as text", id="bytes"),
+        pytest.param(object(), "a builtins.object has no plain form", id="object"),
+        pytest.param(ValueError("x"), "a builtins.ValueError has no plain form", id="exception"),
+        pytest.param({"choices": [{"message": {}}]}, "this is a chat completion", id="completion"),
+        pytest.param([{"type": "ai", "content": "x"}], r"output\[0\]: this is a LangChain message", id="langchain"),
+        pytest.param({"kind": "response", "parts": []}, "this is a pydantic-ai message", id="pydantic-ai"),
+        pytest.param([{"type": "function_call", "call_id": "1"}], "an item of OpenAI's Responses", id="responses"),
+    ],
+)
+def test_what_could_hide_a_call_is_unreadable(value, said):
+    with pytest.raises(UnreadableMessages, match=said):
+        read_messages(value)
+
+
+def test_the_messages_of_a_state_are_read():
+    state = {"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}], "step": 3}
+    assert [message.text for message in read_messages(state)] == ["hi", "hello"]
 
 
 def test_such_a_value_reads_as_its_canonical_json():

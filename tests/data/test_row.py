@@ -57,7 +57,7 @@ def test_a_key_that_an_item_does_not_have_is_an_error(row, message):
 
 @pytest.mark.parametrize("row", [5, "x", None, ["x"]], ids=repr)
 def test_what_is_no_mapping_is_no_item(row):
-    with pytest.raises(UsageError, match="an item is an Item or a mapping, not") as caught:
+    with pytest.raises(UsageError, match="an item is an Item or a mapping such as") as caught:
         item_from_row(row)
     assert caught.value.code == "INVALID_DATA_ITEM"
 

@@ -84,7 +84,7 @@ def test_nothing_failed_nothing_is_listed():
 
 def test_many_failures_are_cut_and_counted():
     text = str(weather(*["It rains."] * 30, scorers=[]))
-    assert "What failed (20 of 30 shown):" in text
+    assert "What failed (20 of 30 shown; all are in result.items):" in text
 
 
 def test_the_last_line_counts_items_errors_and_tokens():
@@ -177,7 +177,7 @@ def test_u01_a_text_on_one_line(text, expected):
 
 def test_names_of_the_user_are_escaped_too():
     outcome = Failure(type="Err\x1b[2J", message="boom\x1b[2J\nnext")
-    item = ItemResult(item=Item("x"), item_id="id\x1b[2J", status="error", error=outcome)
+    item = ItemResult(item=Item("x", id="id\x1b[2J"), item_id="id\x1b[2J", status="error", error=outcome)
     text = result_table(EvalResult(eval_id="e", name="name\x1b[2J", items=(item,), sentence="said\x1b[2J"))
     assert "\x1b" not in text
     assert text.count("\\x1b[2J") == 5

@@ -158,8 +158,8 @@ def test_data_is_a_list_of_items(data):
 @pytest.mark.parametrize(
     ("item", "message"),
     [
-        pytest.param(5, "an item is an Item or a mapping, not int 5", id="number"),
-        pytest.param("x", "an item is an Item or a mapping, not str 'x'", id="text"),
+        pytest.param(5, 'mapping such as {"input": ...}, not int 5', id="number"),
+        pytest.param("x", "mapping such as {\"input\": ...}, not str 'x'", id="text"),
         pytest.param({}, "has none of input, inputs, turns and output", id="empty"),
         pytest.param({"ground_truth": 1}, "has none of input, inputs, turns and output", id="nothing to ask"),
         pytest.param({"input": "x", "inputs": ["x"]}, "input and inputs are both there", id="input and inputs"),

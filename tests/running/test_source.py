@@ -79,7 +79,7 @@ def test_all_bad_rows_are_named_at_once_with_file_place_and_key(tmp_path, name, 
     error = refused(path)
     assert [problem.split(":")[0] for problem in error.problems] == list(places)
     assert "'inptu'. Did you mean 'input'?" in error.problems[0]
-    assert "an item is an Item or a mapping, not int 5" in error.problems[1]
+    assert 'mapping such as {"input": ...}, not int 5' in error.problems[1]
     assert str(error).startswith(f"2 problems in {path}:")
 
 

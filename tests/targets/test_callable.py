@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from pydantic import BaseModel
 
-from proctor import MISSING, Item, Message, Reply, Text
+from proctor import MISSING, Item, Message, Reply, Text, checks, run_evals
 from proctor.data.usage import Cost, Usage
 from proctor.targets.callable import CallableTarget
 
@@ -67,7 +67,8 @@ async def nothing(given):
 
 
 async def replied(function, given="x"):
-    return await CallableTarget(function).reply(Item(given))
+    result = await run_evals(target=function, data=[Item(given, id="i")], scorers=[checks.used_no_tools()])
+    return result.items[0].replies[0]
 
 
 @pytest.mark.parametrize(

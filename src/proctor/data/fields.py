@@ -30,8 +30,10 @@ def named_fields(
     styles = set()
     for key, value in given.items():
         name = key if key in known else camel.get(key)
+        if name is None and str(key) in hints:
+            raise UsageError(f"no field of {what} {key!r}. {hints[key]}", code=code)
         if name is None:
-            raise UnknownName(f"field of {what}", str(key), known, hint=hints.get(str(key), ""), code=code)
+            raise UnknownName(f"field of {what}", str(key), known, code=code)
         if name in named:
             raise UsageError(f"{what} has {name} twice, in both styles", code=code)
         if "_" in name:

@@ -78,7 +78,7 @@ _NAMES = tuple(field.name for field in fields(Item))
 _HASHED = ("input", "inputs", "turns", "output", "context", "ground_truth")
 
 
-def item_label(item: Item, item_id: str, index: int) -> str:
+def item_label(item: Item, *, item_id: str, index: int) -> str:
     """How people find an item: by the id they gave it, else by its place in the data and how its input begins."""
     if item.id is not None:
         return item_id

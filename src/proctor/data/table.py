@@ -109,7 +109,7 @@ def _failures(items: Sequence[ItemResult], means: Sequence[Mean]) -> list[tuple[
     first: list[tuple[str, str, str]] = []
     rest: list[tuple[str, str, str]] = []
     for index, item in enumerate(items):
-        name = item_label(item.item, item.item_id, index)
+        name = item_label(item.item, item_id=item.item_id, index=index)
         if item.error is not None:
             first.append((name, "target", str(item.error)))
             continue

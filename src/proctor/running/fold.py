@@ -84,7 +84,7 @@ class Fold:
         """Count one row, the item at *index* of the input."""
         self.items += 1
         self.item_errors += result.status == "error"
-        label = item_label(result.item, result.item_id, index)
+        label = item_label(result.item, item_id=result.item_id, index=index)
         for outcome in result.outcomes:
             self.columns[outcome.column].add(outcome, index=index, item=label)
         for reply in result.replies:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from proctor.bridge import recordable
 from proctor.data.column import Column
 from proctor.data.outcome import NotRun, Outcome, Outcomes
+from proctor.data.plain import plain
 from proctor.data.reply import ItemResult, Reply
+from proctor.data.value import MISSING
 from proctor.errors import ScorerRunError, TargetError
 from proctor.running.limits import Strikes
 from proctor.running.plan import Cell, Row
@@ -57,7 +60,7 @@ class RowRunner:
         if self.target is None:
             raise AssertionError("the plan refuses an item that has no output when there is no target")
         try:
-            return await self.target.reply(Call(input=row.given.input, item=row.given))
+            return _in_plain_data(await self.target.reply(Call(input=row.given.input, item=row.given)))
         except BaseException as error:
             if not recordable(error):
                 raise
@@ -93,6 +96,13 @@ class RowRunner:
     async def _keep(self, row: Row, outcome: Outcome) -> None:
         self.strikes.note(outcome)
         await self.recorder.put(Event(row.id, outcome))
+
+
+def _in_plain_data(reply: Reply) -> Reply:
+    """What a target gave becomes plain data once, here: scorers see the same now and when it is scored again."""
+    if type(reply.output) is str and reply.structured is MISSING:
+        return reply
+    return replace(reply, output=plain(reply.output), structured=plain(reply.structured))
 
 
 def _is_whole(found: ItemResult, row: Row) -> bool:

@@ -8,7 +8,6 @@ from time import perf_counter
 from typing import Any
 
 from proctor.bridge import in_thread, recordable
-from proctor.data.plain import plain
 from proctor.data.reply import Reply
 from proctor.errors import TargetError, UsageError
 from proctor.running.target import Call
@@ -45,8 +44,8 @@ class CallableTarget:
                 made = await _gathered(made)
             if isinstance(made, Reply):
                 duration = _since(began) if made.duration_ms is None else made.duration_ms
-                return replace(made, output=plain(made.output), structured=plain(made.structured), duration_ms=duration)
-            return Reply(output=plain(made), duration_ms=_since(began))
+                return replace(made, duration_ms=duration)
+            return Reply(output=made, duration_ms=_since(began))
         except BaseException as error:
             if not recordable(error):
                 raise
