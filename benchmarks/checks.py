@@ -11,7 +11,7 @@ from timing import judged, least, reference
 from proctor import ScorerRun, checks
 from proctor.checks.pattern import compile_pattern
 from proctor.data.column import Column
-from proctor.scoring.pipeline import start, walk
+from proctor.scoring.pipeline import Walk
 from proctor.stats.dice import dice
 
 TARGET_US = 4.0
@@ -63,7 +63,7 @@ def pairs(run):
 
 def score(scorer, run):
     column = Column("scorer", None, scorer.key, scorer.id)
-    return lambda: start(walk(scorer, run, column=column))
+    return lambda: Walk(scorer, run, column=column).start()
 
 
 def read(output):

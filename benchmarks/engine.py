@@ -12,7 +12,7 @@ from timing import judged, least, reference
 
 from proctor import Item, Outcome, ScorerRun, checks, run_evals
 from proctor.data.column import Column
-from proctor.scoring.pipeline import start, walk
+from proctor.scoring.pipeline import Walk
 
 ITEMS = 10_000
 ROUNDS = 5
@@ -35,7 +35,7 @@ async def bare(items, concurrency):
     async def one(item):
         async with slots:
             run = ScorerRun(output=await answer(item.input), input=item.input)
-            return run.output, [start(walk(scorer, run, column=column)) for scorer, column in cells]
+            return run.output, [Walk(scorer, run, column=column).start() for scorer, column in cells]
 
     if concurrency == 1:
         return [await one(item) for item in items]

@@ -106,7 +106,7 @@ def equals(expected: str, *, ignore_case: bool = True) -> Scorer:
             return f"the answer is {shown}, as expected"
         text = ctx.run.once(_joined)
         at = _first_difference(text.lower() if fold else text, target)
-        return f"the answer is {quote(text)}, not {shown}: they part at character {at}"
+        return f"the answer is {ctx.run.once(_opening)}, not {shown}: they part at character {at}"
 
     return build_check(
         id="check-equals",
@@ -130,17 +130,17 @@ def matches(pattern: Any, *, exact: bool = False) -> Scorer:
     """
     whole = bool_option(exact, name="exact", check="matches")
     compiled = compile_pattern(pattern)
+    no = Findings(pattern=compiled.shown, matched=False, span=None)
 
     def look(ctx: StepContext) -> Findings | Hop:
         try:
-            return findings(compiled.find(ctx.run.once(_joined), whole=whole, quickly=True))
+            span = compiled.find(ctx.run.once(_joined), whole=whole, quickly=True)
         except PatternTimeout:
             return Hop(look_longer, ctx)
+        return no if span is None else Findings(pattern=compiled.shown, matched=True, span=span)
 
     def look_longer(ctx: StepContext) -> Findings:
-        return findings(compiled.find(ctx.run.once(_joined), whole=whole))
-
-    def findings(span: tuple[int, int] | None) -> Findings:
+        span = compiled.find(ctx.run.once(_joined), whole=whole)
         return Findings(pattern=compiled.shown, matched=span is not None, span=span)
 
     def reason(ctx: StepContext) -> str:
