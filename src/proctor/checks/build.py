@@ -63,7 +63,7 @@ def build_check(
 
 def quote(text: str, *, around: int = -1, limit: int = 60) -> str:
     """A piece of *text* in quotes: its beginning, or the part *around* a place."""
-    start = max(around - limit // 3, 0)
+    start = around - limit // 3 if around > limit // 3 else 0
     piece = " ".join(text[start : start + limit].split())
     return f'"{"..." if start else ""}{piece}{"..." if len(text) > start + limit else ""}"'
 
