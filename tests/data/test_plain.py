@@ -302,6 +302,7 @@ def test_data_that_refers_to_itself_is_refused():
         ({1: object()}, "input.1"),
         (Message("user", (Data({"x": object()}),)), "input.parts[0].value.x"),
         (Order(1, buyer=object()), "input.buyer"),
+        ({"at": datetime(2020, 1, 1, tzinfo=UTC), "user": object()}, "input.user"),
         (object(), "input"),
     ],
 )

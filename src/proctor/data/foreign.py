@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections import UserString
 from collections.abc import Mapping, MappingView, Sequence, Set
 from dataclasses import fields, is_dataclass
-from datetime import date, datetime, time, timedelta, timezone
-from decimal import Decimal
 from enum import Enum
-from numbers import Integral, Number
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from proctor.data.scalars import clock_kinds, in_fixed_zone
 from proctor.data.value import Value
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 __all__ = ["unwrap"]
 
@@ -39,8 +40,8 @@ def unwrap(value: Any) -> Any:
 def _unwrap(value: Any, kind: type) -> Any:
     if isinstance(value, Enum):
         return value.value
-    if isinstance(value, date | time | timedelta):
-        return _moment(value)
+    if isinstance(value, clock_kinds()):
+        return in_fixed_zone(value)
     if hasattr(kind, "_fields") and hasattr(value, "_asdict"):
         return value._asdict()
     if is_dataclass(value):
@@ -56,6 +57,8 @@ def _unwrap(value: Any, kind: type) -> Any:
 
 
 def _container(value: Any, kind: type) -> Any:
+    from numbers import Number
+
     if isinstance(value, str | UserString):
         return str.__str__(value) if isinstance(value, str) else str(value)
     if isinstance(value, Mapping):
@@ -74,22 +77,9 @@ def _container(value: Any, kind: type) -> Any:
 
 
 def _number(value: Any) -> int | float | Decimal:
+    from decimal import Decimal
+    from numbers import Integral
+
     if isinstance(value, Decimal):
         return Decimal(value)
     return int(value) if isinstance(value, Integral) else float(value)
-
-
-def _moment(value: date | time | timedelta) -> date | time | timedelta:
-    """The same in exactly the standard type (pandas has its own), with a fixed offset in place of a named zone."""
-    if isinstance(value, datetime):
-        return datetime.combine(date(value.year, value.month, value.day), _clock(value.timetz(), value.utcoffset()))
-    if isinstance(value, date):
-        return date(value.year, value.month, value.day)
-    if isinstance(value, time):
-        return _clock(value, value.utcoffset())
-    return timedelta(value.days, value.seconds, value.microseconds)
-
-
-def _clock(value: time, offset: timedelta | None) -> time:
-    zone = None if offset is None else timezone(offset)
-    return time(value.hour, value.minute, value.second, value.microsecond, zone)

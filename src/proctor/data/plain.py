@@ -11,16 +11,14 @@ Values of this floor are written the same way, under the name of their class; `c
 from __future__ import annotations
 
 import re
-from binascii import b2a_base64
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING as NO_DEFAULT
 from dataclasses import dataclass, fields
-from datetime import date, datetime, time, timedelta, timezone
-from decimal import Decimal
 from functools import cache
 from typing import Any
 
 from proctor.data.foreign import unwrap
+from proctor.data.scalars import BUILT_IN, has_fixed_zone, is_scalar, moment_kinds, simple_kinds
 from proctor.data.value import Missing, Value, shown
 from proctor.errors import EncodingError
 
@@ -32,9 +30,6 @@ depends on how deep the caller stands.
 """
 
 TAG = "$"
-_DIRECT = frozenset({str, int, float, bool, type(None), bytes, date, timedelta, Decimal, Missing})
-_MOMENTS = frozenset({datetime, time})
-_FIXED = frozenset({type(None), timezone})
 _HUGE_BITS = 10_000  # beyond this, Python refuses to read an int back from decimal text
 
 
@@ -72,33 +67,34 @@ def plain(value: Any) -> Any:
 
 def is_plain(value: Any) -> bool:
     """Whether something that went through `plain` has a plain form; what it holds is not looked at."""
-    return type(value) in _DIRECT or type(value) in _MOMENTS or isinstance(value, dict | list | tuple)
+    return isinstance(value, dict | list | tuple) or is_scalar(type(value))
 
 
 def _plain(value: Any, depth: int) -> Any:
     kind = type(value)
-    if kind in _DIRECT:
+    if kind in BUILT_IN:
         return value
-    if depth > DEEPEST:
+    if depth > DEEPEST and kind not in simple_kinds():
         raise _too_deep()
     if kind is dict:
         return {
             (key if type(key) is str else _plain_key(key, depth)): (
-                item if type(item) in _DIRECT else _plain(item, depth + 1)
+                item if type(item) in BUILT_IN else _plain(item, depth + 1)
             )
             for key, item in value.items()
         }
     if kind is list or kind is tuple:
-        return [item if type(item) in _DIRECT else _plain(item, depth + 1) for item in value]
+        return [item if type(item) in BUILT_IN else _plain(item, depth + 1) for item in value]
     if kind is set or kind is frozenset:
         return sorted((_plain(item, depth + 1) for item in value), key=_sort_key)
+    if kind in simple_kinds():
+        return value
     made = unwrap(value)
-    return made if made is value or type(made) in _MOMENTS else _plain(made, depth + 1)
+    return made if made is value or type(made) in moment_kinds() else _plain(made, depth + 1)
 
 
 def _plain_key(key: Any, depth: int) -> Any:
-    made = _plain(key, depth + 1)
-    return made if type(made) in _DIRECT else hashable(made)
+    return hashable(_plain(key, depth + 1))
 
 
 def hashable(key: Any) -> Any:
@@ -107,7 +103,7 @@ def hashable(key: Any) -> Any:
         return tuple([hashable(item) for item in key])
     if isinstance(key, dict):
         return tuple([(name, hashable(item)) for name, item in key.items()])
-    return key if type(key) in _DIRECT or type(key) in _MOMENTS or isinstance(key, Value) else describe(key)
+    return key if isinstance(key, Value) or is_scalar(type(key)) else describe(key)
 
 
 def _sort_key(value: Any) -> tuple[int, Any]:
@@ -181,10 +177,11 @@ def _dict_to_json(value: dict[Any, Any], other: Callable[[Any], Any], depth: int
 
 
 def _special(value: Any, other: Callable[[Any], Any], depth: int) -> Any:
-    write = _WRITERS.get(type(value))
-    if write is not None and (type(value) not in _MOMENTS or type(value.tzinfo) in _FIXED):
+    kind = type(value)
+    write = _writers().get(kind)
+    if write is not None and (kind not in moment_kinds() or has_fixed_zone(value)):
         return write(value)
-    if hasattr(type(value), "to_ref"):
+    if hasattr(kind, "to_ref"):
         return other(value)  # code does not travel in data: a scorer is written as its reference
     if isinstance(value, Value):
         return _value_to_json(value, other)
@@ -192,21 +189,28 @@ def _special(value: Any, other: Callable[[Any], Any], depth: int) -> Any:
     return other(value) if made is value else _to_json(made, other, depth)
 
 
-_WRITERS: dict[type, Callable[[Any], Any]] = {
-    Missing: lambda value: {TAG: "missing"},
-    bytes: lambda value: {TAG: "bytes", "base64": b2a_base64(value, newline=False).decode()},
-    datetime: lambda value: {TAG: "datetime", "iso": value.isoformat()},
-    date: lambda value: {TAG: "date", "iso": value.isoformat()},
-    time: lambda value: {TAG: "time", "iso": value.isoformat()},
-    timedelta: lambda value: {
-        TAG: "timedelta",
-        "days": value.days,
-        "seconds": value.seconds,
-        "microseconds": value.microseconds,
-    },
-    Decimal: lambda value: {TAG: "decimal", "value": str(value)},
-    Opaque: lambda value: {TAG: "opaque", "type": _text(value.type), "shown": _text(value.shown)},
-}
+@cache
+def _writers() -> dict[type, Callable[[Any], Any]]:
+    """What writes each kind of plain data that JSON does not have."""
+    from binascii import b2a_base64
+    from datetime import date, datetime, time, timedelta
+    from decimal import Decimal
+
+    return {
+        Missing: lambda value: {TAG: "missing"},
+        bytes: lambda value: {TAG: "bytes", "base64": b2a_base64(value, newline=False).decode()},
+        datetime: lambda value: {TAG: "datetime", "iso": value.isoformat()},
+        date: lambda value: {TAG: "date", "iso": value.isoformat()},
+        time: lambda value: {TAG: "time", "iso": value.isoformat()},
+        timedelta: lambda value: {
+            TAG: "timedelta",
+            "days": value.days,
+            "seconds": value.seconds,
+            "microseconds": value.microseconds,
+        },
+        Decimal: lambda value: {TAG: "decimal", "value": str(value)},
+        Opaque: lambda value: {TAG: "opaque", "type": _text(value.type), "shown": _text(value.shown)},
+    }
 
 
 def _value_to_json(value: Value, other: Callable[[Any], Any]) -> dict[str, Any]:
@@ -255,7 +259,7 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f".{key}", item) for key, item in value.items())
     elif isinstance(value, list | tuple):
         yield from ((f"[{index}]", item) for index, item in enumerate(value))
-    elif type(value) not in _DIRECT and (made := unwrap(value)) is not value:
+    elif not is_scalar(type(value)) and (made := unwrap(value)) is not value:
         yield from _parts(made)
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePath as Path
 
 from proctor.data.outcome import Failure
 from proctor.errors import ProctorError, safe_message
 
 __all__ = ["failure_from"]
 
-_OURS = str(Path(__file__).parents[1])
 _FRAMES = 12
 _CHARACTERS = 6000
 
@@ -32,12 +30,14 @@ def failure_from(
 
 def _place(error: BaseException) -> str | None:
     """The last line of the traceback that is not ours; None when it never left our own code."""
+    from pathlib import PurePath
+
     place = None
     step = error.__traceback__
     while step is not None:
-        code = step.tb_frame.f_code
-        if not code.co_filename.startswith(_OURS):
-            place = f"{Path(code.co_filename).name}:{step.tb_lineno}"
+        module = str(step.tb_frame.f_globals.get("__name__"))
+        if module.partition(".")[0] != "proctor":
+            place = f"{PurePath(step.tb_frame.f_code.co_filename).name}:{step.tb_lineno}"
         step = step.tb_next
     return place
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from math import isfinite
-from numbers import Real
 from typing import Any
 
 from proctor.data.threshold import TOLERANCE
@@ -44,6 +42,9 @@ def as_score(value: Any, bounds: tuple[float, float], *, scorer_id: str) -> floa
 
 
 def _foreign(value: Any, scorer_id: str) -> float:
+    from decimal import Decimal
+    from numbers import Real
+
     if type(value).__module__.partition(".")[0] == "numpy" and getattr(value, "size", 0) == 1:
         value = value.item()
     if isinstance(value, Real | Decimal):
