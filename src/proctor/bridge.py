@@ -4,7 +4,7 @@
 the event loop, nor keep the process alive. `sync_twin` makes the `_sync` form of an async function: it works in a
 script, under a running loop and in a plain thread, since the work is done by one background loop of the process.
 
-Nothing here imports asyncio until a function needs it.
+Nothing here imports asyncio, or makes threads, until a function needs it.
 """
 
 from __future__ import annotations
@@ -12,17 +12,16 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Coroutine
-from contextvars import Context, copy_context
 from functools import wraps
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from proctor.errors import UsageError
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Future, Task
+    from contextvars import Context
 
-__all__ = ["in_thread", "recordable", "run_sync", "sync_twin"]
+__all__ = ["cancel_requests", "in_thread", "recordable", "run_sync", "sync_twin"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -39,6 +38,8 @@ class _Job:
     __slots__ = ("args", "context", "function", "future", "loop")
 
     def __init__(self, loop: AbstractEventLoop, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        from contextvars import copy_context
+
         self.loop = loop
         self.future: Future[Any] = loop.create_future()
         self.context: Context = copy_context()
@@ -63,7 +64,7 @@ def _settle(future: Future[Any], result: Any, error: BaseException | None) -> No
         future.set_result(result)
     elif isinstance(error, StopIteration):
         # A future cannot hold StopIteration: it would end the coroutine that awaits it.
-        future.set_exception(RuntimeError(f"the function raised StopIteration({error.value!r})"))
+        future.set_exception(RuntimeError("the function raised StopIteration"))
     else:
         future.set_exception(error)
 
@@ -72,6 +73,8 @@ class _Threads:
     """Daemon threads, made when none is idle, ended when idle for a while."""
 
     def __init__(self) -> None:
+        from queue import SimpleQueue
+
         self._jobs: SimpleQueue[_Job] = SimpleQueue()
         self._idle = 0
         self._lock = threading.Lock()
@@ -95,6 +98,8 @@ class _Threads:
 
     def _next(self) -> _Job | None:
         """The next job for an idle thread; None when it was idle for too long."""
+        from queue import Empty
+
         while True:
             try:
                 return self._jobs.get(timeout=_IDLE_SECONDS)
@@ -126,17 +131,18 @@ def recordable(error: BaseException) -> bool:
         return False
     import asyncio
 
-    return not (isinstance(error, asyncio.CancelledError) and _being_cancelled())
+    return not (isinstance(error, asyncio.CancelledError) and cancel_requests() > 0)
 
 
-def _being_cancelled() -> bool:
+def cancel_requests() -> int:
+    """How often the running task was asked to stop, whatever the code in it made of that; 0 on a thread of ours."""
     import asyncio
 
     try:
         task = asyncio.current_task()
     except RuntimeError:
-        return False  # no loop here: a thread of ours
-    return task is not None and task.cancelling() > 0
+        return 0  # no loop runs here
+    return task.cancelling() if task is not None else 0
 
 
 # ── async, from anywhere ───────────────────────────────────────────────────────────────────────────────────────────
@@ -181,8 +187,16 @@ class _Process:
 
     def begin(self) -> None:
         """Start with nothing: no thread, no loop, locks that nobody holds."""
-        self.threads = _Threads()
+        self._threads: _Threads | None = None
+        self._lock = threading.Lock()
         self.background = _Background()
+
+    @property
+    def threads(self) -> _Threads:
+        """The threads for a `def`, made when first needed."""
+        with self._lock:
+            self._threads = self._threads or _Threads()
+            return self._threads
 
 
 _process = _Process()

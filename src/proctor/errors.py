@@ -33,6 +33,7 @@ __all__ = [
     "cut",
     "did_you_mean",
     "safe_message",
+    "visible",
 ]
 
 
@@ -50,9 +51,19 @@ class ProctorError(Exception):
         if code is not None:
             self.code = code
 
+    def __reduce__(self) -> Any:
+        return _rebuilt, (type(self), self.args, dict(self.__dict__))  # the constructors take other arguments
+
     def to_dict(self) -> dict[str, Any]:
         """The error as plain data: `type`, `code`, `message`."""
         return {"type": type(self).__name__, "code": self.code, "message": self.message}
+
+
+def _rebuilt(kind: type[ProctorError], args: tuple[Any, ...], state: dict[str, Any]) -> ProctorError:
+    made: ProctorError = kind.__new__(kind, *args)
+    made.args = args
+    made.__dict__.update(state)
+    return made
 
 
 class UsageError(ProctorError, ValueError):
@@ -180,6 +191,23 @@ def safe_message(error: BaseException) -> str:
     """What an exception says, also when its `__str__` raises or says nothing."""
     try:
         text = str(error)
-    except Exception as broken:  # noqa: BLE001 - a user's __str__ may raise anything
+    except BaseException as broken:
+        if isinstance(broken, KeyboardInterrupt):
+            raise
         return f"{type(error).__name__} (its message cannot be read: {type(broken).__name__})"
     return text or type(error).__name__
+
+
+def visible(text: str) -> str:
+    r"""*text* with what a terminal could obey or not show written as an escape; line ends and spaces stay.
+
+    >>> visible("a\x1b[31m")
+    'a\\x1b[31m'
+    """
+    return text if text.isprintable() else "".join(map(_visible, text))
+
+
+def _visible(char: str) -> str:
+    if char.isprintable() or char in "\n\u200d":  # the latter joins the parts of one emoji
+        return char
+    return char.encode("unicode_escape", "surrogatepass").decode("ascii")

@@ -80,8 +80,7 @@ def test_a_check_leaves_the_run_as_it_was(check):
     output = [{"role": "assistant", "content": "x"}]
     run = ScorerRun(output=output)
     check.run_sync(run)
-    assert run.output is output
-    assert output == [{"role": "assistant", "content": "x"}]
+    assert run.output == output == [{"role": "assistant", "content": "x"}]
 
 
 def test_runs_do_not_share_findings_that_one_could_change():

@@ -150,6 +150,7 @@ FIELDS = {
     "Mapping[str, JudgeRecord] | None": maybe(st.dictionaries(words, of(JudgeRecord), max_size=2)),
     "Sequence[Any]": some(REFERENCES),  # gates and scorers
     "tool_mocks": some(anything),
+    "amount": st.floats(0, 1e15),
     "Sequence[Any] | Missing": one_or_missing(some(anything)),
     "Sequence[Turn] | Missing": one_or_missing(some(of(Turn))),
     "Sequence[str]": some(words),

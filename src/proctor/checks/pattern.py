@@ -36,7 +36,7 @@ class TimedPattern:
             flags |= getattr(regex, letter.upper())
         try:
             self._compiled = regex.compile(pattern, flags)
-        except regex.error as problem:
+        except (regex.error, ValueError, RecursionError) as problem:
             raise UsageError(f"matches: {cut(pattern)!r} is no regular expression: {problem}") from None
 
     def find(self, text: str, *, whole: bool, quickly: bool = False) -> tuple[int, int] | None:

@@ -19,7 +19,7 @@ from functools import cache
 from typing import Any
 
 from proctor.data.threshold import Threshold
-from proctor.errors import UsageError, cut, did_you_mean
+from proctor.errors import UsageError, cut, did_you_mean, visible
 from proctor.plugins import find, known
 from proctor.scoring.entry import ScorerEntry
 
@@ -257,15 +257,9 @@ def _pointed(line: str, column: int) -> str:
     """The line with a caret under the place, cut to a screen's width around it."""
     from wcwidth import width
 
-    before, after = _visible(line[:column]), _visible(line[column:])
+    before, after = visible(line[:column]), visible(line[column:])
     if len(before) > _SHOWN // 2:
         before = "..." + before[3 - _SHOWN // 2 :]
     room = _SHOWN - len(before)
     after = after if len(after) <= room else after[: room - 3] + "..."
     return f"  {before}{after}\n  {' ' * width(before)}^"
-
-
-def _visible(text: str) -> str:
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode("ascii") for char in text
-    )

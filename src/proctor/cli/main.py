@@ -70,7 +70,7 @@ def _guarded(arguments: Sequence[str] | None) -> int:
             return 0  # a help page whose reader has gone
         complain(f"Error: the program was ended by code that called sys.exit({ended.code!r})")
         return _DEFECT
-    except Exception:  # noqa: BLE001 - the last resort
+    except BaseException:  # noqa: BLE001 - the last resort; what it was is shown
         complain(f"{traceback.format_exc()}Error: this is a defect, in proctor or in code that it called")
         return _DEFECT
 

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import Any, TextIO
 
+from proctor.errors import visible
+
 __all__ = ["complain", "friendly_streams", "say"]
 
 
@@ -37,9 +39,11 @@ def say(text: str) -> None:
 
 
 def complain(text: str) -> None:
-    """Print on standard error."""
+    """Print on standard error, with what a terminal could obey escaped; nowhere when it was closed."""
+    if sys.stderr is None:
+        return
     try:
-        print(text, file=sys.stderr, flush=True)  # noqa: T201 - as in `say`
+        print(visible(text), file=sys.stderr, flush=True)  # noqa: T201 - as in `say`
     except BrokenPipeError:
         _forget_reader(sys.stderr)
 

@@ -121,6 +121,9 @@ def style_of_row(row: Mapping[str, Any]) -> str | None:
 def item_from_mapping(row: Mapping[str, Any]) -> Item:
     """An item from a mapping, in snake_case or the documents' camelCase, one style at a time."""
     named = named_fields(row, _NAMES, what="an item", code=_CODE, hints=_HINTS)
+    for name in ("inputs", "turns"):
+        if named.get(name, MISSING) is None:
+            del named[name]  # null in a column that other rows fill
     turns = named.get("turns", MISSING)
     if isinstance(turns, Sequence) and not isinstance(turns, str):
         named["turns"] = tuple(_turn(turn, index) for index, turn in enumerate(turns))

@@ -22,7 +22,18 @@ from proctor.data.scalars import BUILT_IN, has_fixed_zone, is_scalar, moment_kin
 from proctor.data.value import Missing, Value, shown
 from proctor.errors import EncodingError
 
-__all__ = ["DEEPEST", "TAG", "Opaque", "canonical_json", "describe", "hashable", "is_plain", "plain", "to_json"]
+__all__ = [
+    "DEEPEST",
+    "TAG",
+    "Opaque",
+    "canonical_json",
+    "copied",
+    "describe",
+    "hashable",
+    "is_plain",
+    "plain",
+    "to_json",
+]
 
 DEEPEST = 200
 """How deep data may be nested. Stated, so that data which enters a run can be written after it: Python's own limit
@@ -68,6 +79,13 @@ def plain(value: Any) -> Any:
 def is_plain(value: Any) -> bool:
     """Whether something that went through `plain` has a plain form; what it holds is not looked at."""
     return isinstance(value, dict | list | tuple) or is_scalar(type(value))
+
+
+def copied(value: Any) -> Any:
+    """Lists and dicts anew, all the way down; everything else as it is."""
+    if type(value) is list:
+        return [copied(item) for item in value]
+    return {key: copied(item) for key, item in value.items()} if type(value) is dict else value
 
 
 def _plain(value: Any, depth: int) -> Any:
@@ -184,7 +202,8 @@ def _special(value: Any, other: Callable[[Any], Any], depth: int) -> Any:
     if hasattr(kind, "to_ref"):
         return other(value)  # code does not travel in data: a scorer is written as its reference
     if isinstance(value, Value):
-        return _value_to_json(value, other)
+        ours = type(value).__module__.startswith("proctor.data.")
+        return _value_to_json(value, other) if ours else other(value)
     made = _plain(value, depth)
     return other(value) if made is value else _to_json(made, other, depth)
 

@@ -32,7 +32,7 @@ def is_stored(message: Mapping[str, Any]) -> bool:
     if type(content) is str or not is_mapping(content):
         return False
     # The result of a tool may be a mapping in other dialects too.
-    return message.get("role") not in RESULT_ROLES or "parts" in content
+    return str(message.get("role")) not in RESULT_ROLES or "parts" in content
 
 
 def read_stored(message: Mapping[str, Any], conversation: Conversation) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Literal, TypeAlias
 
 from proctor.data.item import Item
 from proctor.data.outcome import Failure, Origin, Outcome, Outcomes
 from proctor.data.usage import Cost, Usage
-from proctor.data.value import MISSING, Value
-from proctor.errors import cut
+from proctor.data.value import MISSING, Value, shown
+from proctor.errors import UsageError, cut
 
 __all__ = ["ItemResult", "ItemStatus", "Reply", "TurnOutcomes"]
 
@@ -33,6 +34,18 @@ class Reply(Value):
     structured: Any = MISSING
     origin: Origin | None = None
     error: Failure | None = None
+
+    def __post_init__(self) -> None:
+        for name, kind in _KINDS:
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, kind):
+                raise UsageError(f"Reply({name}=...) is a {kind.__name__} or None, not {shown(value)}")
+        duration = self.duration_ms
+        if duration is not None and not (isinstance(duration, int | float) and 0 <= duration < inf):
+            raise UsageError(f"Reply(duration_ms=...) is a number of milliseconds or None, not {shown(duration)}")
+
+
+_KINDS: tuple[tuple[str, type], ...] = (("usage", Usage), ("cost", Cost), ("origin", Origin), ("error", Failure))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -57,7 +57,10 @@ def _conversation(row: dict[str, Any]) -> Item:
             raise UsageError(f"messages and {name} are both there: a saved conversation has only messages", code=_CODE)
     opening = _opening_length(messages)
     own = {key: row.pop(key) for key in list(row) if is_item_field(key)}
-    metadata = {**row, **(own.pop("metadata", None) or {})}
+    metadata = own.pop("metadata", None) or {}
+    if not isinstance(metadata, Mapping):
+        raise UsageError(f"metadata must be a mapping, not {type(metadata).__name__}", code=_CODE)
+    metadata = {**row, **metadata}
     item = item_from_mapping(own)
     item = replace(item, input=list(messages[:opening]), metadata=metadata or None)
     return item if opening == len(messages) else replace(item, output=list(messages[opening:]))
@@ -66,6 +69,6 @@ def _conversation(row: dict[str, Any]) -> Item:
 def _opening_length(messages: Sequence[Any]) -> int:
     for index, message in enumerate(messages):
         role = message.get("role") if isinstance(message, Mapping) else getattr(message, "role", None)
-        if role not in _OPENING:
+        if not isinstance(role, str) or role not in _OPENING:
             return index
     return len(messages)

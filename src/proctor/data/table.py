@@ -13,7 +13,7 @@ from proctor.data.mean import Mean
 from proctor.data.outcome import Outcome
 from proctor.data.shown import count_of, shown_score
 from proctor.data.threshold import Threshold
-from proctor.errors import cut
+from proctor.errors import cut, visible
 
 if TYPE_CHECKING:
     from proctor.data.reply import ItemResult
@@ -45,15 +45,7 @@ def printable(text: str) -> str:
     >>> printable("a\tb\x1b[31m")
     'a b\\x1b[31m'
     """
-    if text.isprintable():
-        return text
-    return "".join(_escaped(char) for char in " ".join(text.split()))
-
-
-def _escaped(char: str) -> str:
-    if char.isprintable() or char == "\u200d":  # joins the parts of one emoji
-        return char
-    return char.encode("unicode_escape", "surrogatepass").decode("ascii")
+    return text if text.isprintable() else visible(" ".join(text.split()))
 
 
 # ── columns ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -85,13 +77,14 @@ def _stacked(row: Sequence[str], width: int) -> list[str]:
 
 def _place(mean: Mean) -> str:
     kind = "scorer " if mean.column.position == "scorer" else ""
-    return kind + mean.column.label
+    return cut(printable(kind + mean.column.label), 200)
 
 
 def _numbers(mean: Mean) -> list[str]:
     counts = [str(count) if count else "" for count in (mean.errors, mean.not_scorable, mean.not_run)]
     needed = "all" if mean.column.position == "gate" else str(mean.threshold or "")
-    return [shown_score(mean.mean, mean.threshold), count_of(mean.n, mean.of), *counts, needed]
+    bounds = Threshold(mean.range[1]) if mean.column.position == "gate" else mean.threshold
+    return [shown_score(mean.mean, bounds), count_of(mean.n, mean.of), *counts, needed]
 
 
 def _decision(mean: Mean) -> str:

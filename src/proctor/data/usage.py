@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from proctor.data.value import Value
+from proctor.data.value import Value, shown
+from proctor.errors import UsageError
 
 __all__ = ["Cost", "Usage"]
+
+_MOST = 1e15  # more money than there is; sums of it stay finite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -20,6 +23,12 @@ class Usage(Value):
     reasoning_tokens: int | None = None
     cached_input_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            count = getattr(self, field.name)
+            if count is not None and (not isinstance(count, int) or isinstance(count, bool) or count < 0):
+                raise UsageError(f"Usage({field.name}=...) is a count of tokens or None, not {shown(count)}")
 
     @property
     def total(self) -> int | None:
@@ -43,6 +52,11 @@ class Cost(Value):
     amount: float
     unit: Literal["USD"] | str = "USD"
     source: str = "provider"
+
+    def __post_init__(self) -> None:
+        amount = self.amount
+        if not isinstance(amount, int | float) or isinstance(amount, bool) or not 0 <= amount <= _MOST:
+            raise UsageError(f"Cost(amount=...) is a finite number, 0 or more, not {shown(amount)}")
 
 
 def _sum(left: int | None, right: int | None) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING as NO_DEFAULT
 from dataclasses import field, fields, make_dataclass
 from typing import Any, Final, TypeVar, final
@@ -91,10 +91,10 @@ def shown(value: Any, limit: int = 80) -> str:
 
 
 def freeze(value: Value, names: Sequence[str]) -> None:
-    """Turn the lists in these fields into tuples: the value cannot change under a run, and loads back equal."""
+    """Turn lists and iterators in these fields into tuples: the value cannot change under a run, nor be used up."""
     for name in names:
         given = getattr(value, name)
-        if type(given) is list:
+        if type(given) is list or isinstance(given, Iterator):
             object.__setattr__(value, name, tuple(given))
 
 

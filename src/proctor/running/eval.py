@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any, Literal, ParamSpec, TypeVar
 
-from proctor.data.value import Value
+from proctor.data.value import Value, freeze
 from proctor.errors import UnknownName
 from proctor.running.record import Recorder
 
@@ -43,6 +43,9 @@ class Eval(Value):
     recorder: Recorder | None = None
     on_error: Literal["record", "raise"] = "record"
     allow_unscored_gates: bool = False
+
+    def __post_init__(self) -> None:
+        freeze(self, ("gates", "scorers"))
 
 
 def door(

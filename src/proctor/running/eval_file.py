@@ -76,8 +76,10 @@ def load_file(path: Path) -> ModuleType:
     _make_importable(path.parent)
     try:
         loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the user's code raises
+    except BaseException as error:
         del sys.modules[name]
+        if isinstance(error, KeyboardInterrupt):
+            raise
         _refuse(path, error)
     return module
 

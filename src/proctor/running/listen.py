@@ -34,7 +34,7 @@ class Listener:
         async with self._lock:
             try:
                 told = self._function(result) if self._async else await in_thread(self._function, result)
-                if hasattr(told, "__await__"):
+                if hasattr(type(told), "__await__"):
                     await told
             except BaseException as error:
                 if not recordable(error):

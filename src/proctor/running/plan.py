@@ -251,6 +251,11 @@ def _in_order(gates: Iterable[Cell], scorers: Iterable[Cell]) -> tuple[Cell, ...
     cells: dict[Column, Cell] = {}
     for cell in (*gates, *scorers):
         first = cells.setdefault(cell.column, cell)
+        if (first.scorer.range, first.scorer.better) != (cell.scorer.range, cell.scorer.better):
+            message = (
+                f"{cell.column.key} has another range or better end in another item: give one of them .named('...')"
+            )
+            raise UsageError(message)
         if first.threshold != cell.threshold:
             both = f"{first.threshold} and {cell.threshold}"
             message = f"{cell.column.key} has different thresholds in different items: {both}"

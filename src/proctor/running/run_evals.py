@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
-from proctor.bridge import sync_twin
+from proctor.bridge import cancel_requests, sync_twin
 from proctor.data.reply import ItemResult
 from proctor.data.result import EvalResult, Summary
 from proctor.running.eval import Eval, door
@@ -20,6 +21,9 @@ from proctor.running.record import NoRecorder, Recorder
 from proctor.running.verdict import column_mean, decide
 
 __all__ = ["execute", "run_evals", "run_evals_sync", "run_plan"]
+
+
+R = TypeVar("R")
 
 
 async def execute(evaluation: Eval) -> EvalResult:
@@ -67,13 +71,19 @@ async def _run_rows(plan: Plan, recorder: Recorder, *, fold: Fold, listener: Lis
     rows = iter(plan.rows)
 
     async def worker() -> None:
+        before = cancel_requests()
         for row in rows:
             found = await recorder.find(row.id) if row.id in known.finished or row.id in known.begun else None
-            result = results[row.index] = await runner.run(row, found)
+            result = await _in_own_task(runner.run(row, found))
+            results[row.index] = result
             fold.add(result, index=row.index)
             await listener.tell(result)
             if plan.evaluation.on_error == "raise":
                 raise_first_error(result)
+            if cancel_requests() > before:
+                import asyncio
+
+                raise asyncio.CancelledError  # a target or a step caught it and went on
 
     try:
         await _at_once(worker, min(plan.evaluation.concurrency, len(plan.rows)))
@@ -83,6 +93,13 @@ async def _run_rows(plan: Plan, recorder: Recorder, *, fold: Fold, listener: Lis
     if len(done) != len(plan.rows):
         raise AssertionError(f"{len(plan.rows) - len(done)} rows were lost")
     return done
+
+
+async def _in_own_task(work: Coroutine[Any, Any, R]) -> R:
+    """*work* in a task of its own: context variables that an item sets are its own, and so is a cancellation."""
+    import asyncio
+
+    return await asyncio.create_task(work)
 
 
 async def _at_once(worker: Callable[[], Coroutine[Any, Any, None]], count: int) -> None:
@@ -101,7 +118,8 @@ async def _at_once(worker: Callable[[], Coroutine[Any, Any, None]], count: int) 
 
 def _summary(fold: Fold, notes: list[str], listener: Listener, *, spent_ms: float) -> Summary:
     if listener.note is not None:
-        warnings.warn(listener.note, RuntimeWarning, stacklevel=2)
+        with suppress(RuntimeWarning):  # where warnings are errors the note must do: the run is paid for
+            warnings.warn(listener.note, RuntimeWarning, stacklevel=2)
         notes.append(listener.note)
     return Summary(
         items=fold.items,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from proctor.data.value import shown
 from proctor.errors import UnknownName, UsageError
 from proctor.scoring.callables import takes_one
 from proctor.scoring.schema import check_schemas
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from proctor.scoring.scorer import Scorer
 
 __all__ = ["refuse_misbuilt"]
+
+_NARROWEST = 1e-6  # scores are compared with a tolerance of 1e-9
 
 
 def refuse_misbuilt(scorer: Scorer) -> None:
@@ -27,8 +30,8 @@ def refuse_misbuilt(scorer: Scorer) -> None:
         if not isinstance(step, Prompt) and not (callable(step) and takes_one(step)):
             raise UsageError(f"{scorer.id}: {name} must be a function of one argument (ctx) or a Prompt, not {step!r}")
     low, high = _bounds(scorer)
-    if not (isfinite(low) and isfinite(high) and low < high):
-        raise UsageError(f"{scorer.id}: range must be (low, high) with low < high, not {scorer.range!r}")
+    if not (isfinite(low) and isfinite(high) and high - low >= _NARROWEST):
+        raise UsageError(f"{scorer.id}: range must be (low, high), at least {_NARROWEST:g} wide, not {scorer.range!r}")
     if scorer.better not in ("higher", "lower"):
         raise UsageError(f"{scorer.id}: better is 'higher' or 'lower', not {scorer.better!r}")
     if scorer.kind not in ("binary", "graded"):
@@ -39,9 +42,11 @@ def refuse_misbuilt(scorer: Scorer) -> None:
 def _bounds(scorer: Scorer) -> tuple[float, float]:
     try:
         low, high = scorer.range
-        return float(low), float(high)
-    except (TypeError, ValueError):
-        raise UsageError(f"{scorer.id}: range must be two numbers (low, high), not {scorer.range!r}") from None
+        if isinstance(low, int | float) and isinstance(high, int | float):
+            return float(low), float(high)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise UsageError(f"{scorer.id}: range must be two numbers (low, high), not {shown(scorer.range)}")
 
 
 def _check_type(scorer: Scorer) -> None:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from proctor.bridge import in_thread, recordable
 from proctor.data.column import Column
 from proctor.data.outcome import NotScorable, Origin, Outcome, RunSnapshot
-from proctor.data.plain import plain
+from proctor.data.plain import describe, plain
 from proctor.data.value import MISSING, quick_maker
+from proctor.errors import EncodingError
 from proctor.scoring.failure import failure_from
 from proctor.scoring.number import as_score
 from proctor.scoring.run import ScorerRun
@@ -110,7 +111,7 @@ class Walk(StepContext):
                         value = yield value
                 else:
                     value = (yield Hop(function, self)) if where == "thread" else function(self)
-                    if hasattr(value, "__await__"):
+                    if hasattr(type(value), "__await__"):
                         value = yield Wait(value)
                 if type(value) is Declined:
                     if name != "generate_reason":
@@ -138,7 +139,7 @@ class Walk(StepContext):
         if self.preprocess is not MISSING or self.analyze is not MISSING or (kept is not None and score is None):
             found, finding = self.preprocess, self.analyze
             if not self._scorer.builtin:
-                found, finding = plain(found), plain(finding)
+                found, finding = _settled(found), _settled(finding)
             evidence = _make_snapshot(kept, self._reason, found, finding)
         return _make_outcome(
             self._column, status, score, label, reason, cause, evidence, spent, self._origin, self._run_id
@@ -149,7 +150,7 @@ class Walk(StepContext):
         scorer, run = self._scorer, self.run
         if scorer.prepare_run is not None:
             made = (yield Hop(scorer.prepare_run, run)) if scorer.prepares_away else scorer.prepare_run(run)
-            if hasattr(made, "__await__"):
+            if hasattr(type(made), "__await__"):
                 made = yield Wait(made)
             run = ScorerRun.of(made)
         if isinstance(scorer.type, tuple):
@@ -198,3 +199,11 @@ class Walk(StepContext):
             return self._steps.throw(error)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
+
+
+def _settled(value: Any) -> Any:
+    """A step's result as it is kept: in plain data; what has none, or no end, is described."""
+    try:
+        return plain(value)
+    except EncodingError:
+        return describe(value)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from proctor.data.message import Message, Reasoning, ToolCall
-from proctor.data.plain import plain
+from proctor.data.plain import copied, plain
 from proctor.data.read import read_input, read_messages
 from proctor.data.value import MISSING, shown
 from proctor.errors import UnreadableMessages, UsageError
@@ -41,7 +41,8 @@ class ScorerRun:
 
     *input*, *output* and *ground_truth* are MISSING when there is none; None, 0, False and "" are values. *turns*: all
     turns of a conversation, whose first input is `input`. *usage*, *cost*, *duration_ms*: the target's, None when
-    unknown. *extra*: any other keyword given. All scorers of an item share the run: none may change what is in it.
+    unknown. *extra*: any other keyword given. What scorers get of it is a copy: what one does to it
+    changes neither the record nor what the built-in checks see.
 
     >>> run = ScorerRun(output=[{"role": "assistant", "content": "It is sunny."}], input="Weather?")
     >>> run.text, run.user_text
@@ -50,19 +51,17 @@ class ScorerRun:
 
     __slots__ = (
         "_calls",
+        "_copies",
+        "_given",
         "_input_messages",
         "_once",
         "_output_messages",
         "_text",
         "_texts",
-        "context",
         "cost",
         "duration_ms",
         "expected_trajectory",
         "extra",
-        "ground_truth",
-        "input",
-        "output",
         "request_context",
         "trajectory",
         "turns",
@@ -85,10 +84,8 @@ class ScorerRun:
         duration_ms: float | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
-        self.input = input
-        self.output = output
-        self.ground_truth = ground_truth
-        self.context = context
+        self._given = {"input": input, "output": output, "ground_truth": ground_truth, "context": context}
+        self._copies: dict[str, Any] = {}
         self.turns = turns
         self.expected_trajectory = expected_trajectory
         self.trajectory = trajectory
@@ -136,17 +133,42 @@ class ScorerRun:
         return ScorerRun(**{name: getattr(self, name) for name in (*_FIELDS, "extra")} | changes)
 
     @property
+    def input(self) -> Any:
+        """As the item gave it; the first turn's in a conversation. A copy, and so are the next three."""
+        return self._own("input")
+
+    @property
+    def output(self) -> Any:
+        """As the target gave it."""
+        return self._own("output")
+
+    @property
+    def ground_truth(self) -> Any:
+        """The item's reference answer or label."""
+        return self._own("ground_truth")
+
+    @property
+    def context(self) -> Any:
+        """The item's texts that the answer may rest on."""
+        return self._own("context")
+
+    def _own(self, name: str) -> Any:
+        if name not in self._copies:
+            self._copies[name] = copied(self._given[name])
+        return self._copies[name]
+
+    @property
     def input_messages(self) -> tuple[Message, ...]:
         """What came in: system messages, history and the user's words, of the first turn in a conversation."""
         if self._input_messages is _UNKNOWN:
-            self._input_messages = read_input(self.input)
+            self._input_messages = read_input(self._given["input"])
         return self._input_messages  # type: ignore[no-any-return]
 
     @property
     def output_messages(self) -> tuple[Message, ...]:
         """What came out. Raises `UnreadableMessages` for what is no conversation, None included."""
         if self._output_messages is _UNKNOWN:
-            self._output_messages = read_messages(self.output)
+            self._output_messages = read_messages(self._given["output"])
         return self._output_messages  # type: ignore[no-any-return]
 
     @property

@@ -70,6 +70,7 @@ class Scorer(Value):
         route = tuple((name, _function(step), _where(step, self)) for name, step in steps.items())
         for name, value in (
             ("name", self.name or self.id),
+            ("range", tuple(self.range)),
             ("steps", steps),
             ("key", self.key or key_of(self.id, self.arguments, positional=self.positional)),
             ("route", route),

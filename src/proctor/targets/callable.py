@@ -38,7 +38,7 @@ class CallableTarget:
         began = perf_counter()
         try:
             made = self.function(call.input) if self._async else await in_thread(self.function, call.input)
-            while hasattr(made, "__await__"):
+            while hasattr(type(made), "__await__"):
                 made = await made
             if isinstance(made, AsyncIterator | Iterator):
                 made = await _gathered(made)
