@@ -157,17 +157,24 @@ class _Background:
         self._thread: threading.Thread | None = None
 
     def loop(self) -> AbstractEventLoop:
+        """The loop. Raises on its own thread, which cannot wait for it, and when there is no room for a thread."""
         import asyncio
 
+        if threading.current_thread() is self._thread:
+            raise UsageError(
+                "a _sync function was called from inside an async one that it is running: await the async form"
+            )
         with self._lock:
             if self._loop is None or self._thread is None or not self._thread.is_alive():
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(target=_serve, args=(self._loop,), name="proctor-loop", daemon=True)
-                self._thread.start()
+                loop = asyncio.new_event_loop()
+                thread = threading.Thread(target=_serve, args=(loop,), name="proctor-loop", daemon=True)
+                try:
+                    thread.start()
+                except BaseException:
+                    loop.close()
+                    raise
+                self._loop, self._thread = loop, thread
             return self._loop
-
-    def is_here(self) -> bool:
-        return threading.current_thread() is self._thread
 
 
 def _serve(loop: AbstractEventLoop) -> None:
@@ -209,13 +216,11 @@ def run_sync(work: Coroutine[Any, Any, R]) -> R:
 
     Interrupted (Ctrl-C), it cancels the work and waits until that has cleaned up; a second interrupt stops waiting.
     """
-    background = _process.background
-    if background.is_here():
-        work.close()
-        raise UsageError(
-            "a _sync function was called from inside an async one that it is running: await the async form"
-        )
-    loop = background.loop()
+    try:
+        loop = _process.background.loop()
+    except BaseException:
+        work.close()  # nobody will await it
+        raise
     tasks: list[Task[R]] = []
     ended = threading.Event()
 

@@ -82,7 +82,7 @@ class Walk(StepContext):
         one_hop = self._scorer.one_hop
         while type(now) is not Outcome:
             if type(now) is Hop:
-                now = await in_thread(self._on_thread, now) if one_hop else await self._hop(now)
+                now = await (self._one_hop(now) if one_hop else self._hop(now))
             else:
                 now = await self._wait(now)  # type: ignore[arg-type]
         return now
@@ -163,6 +163,12 @@ class Walk(StepContext):
         while type(now) is Hop:
             now = self._answer(now.function, now.argument)
         return now
+
+    async def _one_hop(self, now: Hop) -> Outcome | Request:
+        try:
+            return await in_thread(self._on_thread, now)
+        except BaseException as error:  # noqa: BLE001 - no thread could be had; what is not its doing is raised there
+            return self._failed(error)
 
     async def _hop(self, hop: Hop) -> Outcome | Request:
         try:
