@@ -2,7 +2,19 @@ import asyncio
 
 import pytest
 
-from proctor import Item, ItemResult, MemoryRecorder, Outcome, Reply, checks, run_evals
+from proctor import (
+    Item,
+    ItemResult,
+    MemoryRecorder,
+    Outcome,
+    Reply,
+    ScorerRunError,
+    UsageError,
+    checks,
+    run_evals,
+    run_evals_sync,
+    scorer,
+)
 from proctor.data.column import Column
 from proctor.data.outcome import Outcomes
 from proctor.running.eval import Eval
@@ -105,13 +117,111 @@ async def test_a_target_that_failed_is_recorded_with_its_row():
     assert ended.status == "error"
 
 
-async def test_a_recorder_that_cannot_write_stops_the_run():
-    class Full(MemoryRecorder):
-        async def put(self, event):
-            raise OSError("no space left on device")
+async def test_an_outcome_is_recorded_when_it_ended_though_a_sibling_is_at_work():
+    recorded = asyncio.Event()
 
-    with pytest.raises(OSError, match="no space left"):
-        await run_evals(data=saved(1.0), scorers=[graded()], recorder=Full())
+    class Telling(Listening):
+        async def put(self, event):
+            await super().put(event)
+            if isinstance(event.value, Outcome) and event.value.key == "quick":
+                recorded.set()
+
+    async def quick(run):
+        await asyncio.sleep(0)
+        return 1
+
+    async def slow(run):
+        await asyncio.wait_for(recorded.wait(), 5)
+        return 1
+
+    recorder = Telling()
+    result = await run_evals(data=saved(1.0), scorers=[scorer(slow), scorer(quick), graded()], recorder=recorder)
+    assert [event.value.key for event in recorder.events if isinstance(event.value, Outcome)] == [
+        "graded",
+        "quick",
+        "slow",
+    ]
+    assert [outcome.status for outcome in result.items[0].scorers] == ["scored", "scored", "scored"]
+
+
+def test_what_ended_before_an_interrupt_is_recorded():
+    recorder = MemoryRecorder()
+
+    def interrupt(run):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_evals_sync(data=saved(0.5), gates=[graded("gate")], scorers=[scorer(interrupt)], recorder=recorder)
+    found = asyncio.run(recorder.find(ROW))
+    assert (found.status, found.output, found.gates["gate"].score, found.scorers) == ("not_run", 0.5, 0.5, ())
+
+
+class Full(Listening):
+    """Raises where it is told to."""
+
+    def __init__(self, at, error):
+        super().__init__()
+        self.at, self.error = at, error
+
+    def _raise_at(self, place):
+        if place == self.at:
+            raise self.error("no space left on device")
+
+    async def start(self, evaluation):
+        self._raise_at("start")
+        return Known(begun={("i1", 0)})
+
+    async def find(self, row):
+        self._raise_at("find")
+
+    async def put(self, event):
+        self._raise_at(type(event.value).__name__)
+
+    async def flush(self):
+        await super().flush()
+        self._raise_at("flush")
+
+
+async def wait(run):
+    await asyncio.sleep(0.001)
+    return 1
+
+
+@pytest.mark.parametrize("error", [OSError, UsageError], ids=["OSError", "an error of ours"])
+@pytest.mark.parametrize("concurrency", [1, 4], ids=["one at a time", "four at once"])
+@pytest.mark.parametrize("at", ["start", "find", "Reply", "Outcome", "ItemResult", "flush"])
+@pytest.mark.parametrize(
+    "scorers",
+    [
+        pytest.param([graded()], id="a quick scorer"),
+        pytest.param([scorer(id="one")(wait), scorer(id="two")(wait)], id="two that wait"),
+    ],
+)
+async def test_a_recorder_that_raises_ends_the_run_with_its_own_error(scorers, at, concurrency, error):
+    recorder = Full(at, error)
+    with pytest.raises(error, match="no space left"):
+        await run_evals(data=saved(*[1.0] * 8), scorers=scorers, recorder=recorder, concurrency=concurrency)
+    assert recorder.flushed == (at != "start")
+
+
+def never_ready(run):
+    raise ValueError("not ready")
+
+
+@pytest.mark.parametrize("concurrency", [1, 4], ids=["one at a time", "four at once"])
+async def test_a_run_that_ends_at_its_first_failure_is_flushed(concurrency):
+    recorder = Listening()
+    with pytest.raises(ScorerRunError, match="not ready"):
+        await run_evals(
+            data=saved(*[1.0] * 8),
+            scorers=[scorer(never_ready)],
+            recorder=recorder,
+            on_error="raise",
+            concurrency=concurrency,
+        )
+    assert recorder.flushed == 1
+    assert recorder.finished  # what failed is there to be looked at
+    assert all(row.scorers[0].error for row in recorder.finished.values())
 
 
 # ── a second run ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -133,20 +243,20 @@ class Answering:
         return given
 
 
-async def test_a_second_run_with_the_same_recorder_does_only_the_rest():
+def test_a_second_run_with_the_same_recorder_does_only_the_rest():
     recorder, target = MemoryRecorder(), Answering(stops_at=0.3)
     options = {"target": target, "data": asked(0.1, 0.2, 0.3, 0.4), "scorers": [graded()], "recorder": recorder}
     with pytest.raises(KeyboardInterrupt):
-        await run_evals(**options)
+        run_evals_sync(**options)
     assert set(recorder.finished) == {("i0", 0), ("i1", 0)}
-    result = await run_evals(**options)
+    result = run_evals_sync(**options)
     assert target.asked == [0.1, 0.2, 0.3, 0.3, 0.4]
-    whole = await run_evals(**{**options, "recorder": None})
+    whole = run_evals_sync(**{**options, "recorder": None})
     assert [item.scorers[0].score for item in result.items] == [item.scorers[0].score for item in whole.items]
     assert result.scores["graded"].mean == whole.scores["graded"].mean
 
 
-async def test_r02_a_row_that_was_begun_is_not_asked_again():
+def test_r02_a_row_that_was_begun_is_not_asked_again():
     """What is missing of it is done: here the scorer that the first run did not come to."""
     recorder, target, ran = MemoryRecorder(), Answering(), []
 
@@ -160,9 +270,9 @@ async def test_r02_a_row_that_was_begun_is_not_asked_again():
     counted = graded("counted").replace(generate_score=count)
     options = {"target": target, "data": asked(0.5), "gates": [counted], "recorder": recorder}
     with pytest.raises(KeyboardInterrupt):
-        await run_evals(**options, scorers=[graded().replace(generate_score=interrupt)])
-    assert (await recorder.start(Eval(data=[]))).begun == {ROW}
-    result = await run_evals(**options, scorers=[graded()])
+        run_evals_sync(**options, scorers=[graded().replace(generate_score=interrupt)])
+    assert asyncio.run(recorder.start(Eval(data=[]))).begun == {ROW}
+    result = run_evals_sync(**options, scorers=[graded()])
     assert (target.asked, ran) == ([0.5], [0.5])
     assert [outcome.score for outcome in result.items[0].outcomes] == [1.0, 0.5]
 
@@ -174,3 +284,119 @@ async def test_r03_a_run_whose_items_are_all_done_asks_for_nothing():
     second = await run_evals(**options)
     assert target.asked == [0.5]
     assert (second.verdict, second.items) == (first.verdict, first.items)
+
+
+class Finding(MemoryRecorder):
+    """Knows which rows it was asked for."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    async def find(self, row):
+        self.found.append(row)
+        return await super().find(row)
+
+
+async def test_only_rows_that_were_begun_or_finished_are_asked_for():
+    recorder = Finding()
+    for n, value in enumerate([Reply(0.5), Reply(0.5)]):
+        await recorder.put(Event((f"i{n}", 0), value))
+    await recorder.put(Event(ROW, ItemResult(item=Item("x"), item_id="i0", replies=(Reply(0.5),))))
+    await run_evals(data=saved(0.1, 0.2, 0.3, 0.4), scorers=[graded()], recorder=recorder)
+    assert recorder.found == [("i0", 0), ("i1", 0)]
+
+
+def counting(id, ran, *, score=1.0):
+    return scorer(id=id, inline=True)(lambda run: ran.append(id) or score)
+
+
+async def test_a_finished_row_with_other_scorers_runs_the_new_ones_and_drops_those_that_are_gone():
+    recorder, target, ran = Listening(), Answering(), []
+    gate, kept, gone, new = (counting(id, ran) for id in ("gate", "kept", "gone", "new"))
+    options = {"target": target, "data": asked(0.1, 0.2), "gates": [gate], "recorder": recorder}
+    await run_evals(**options, scorers=[gone, kept])
+    ran.clear()
+    recorder.events.clear()
+    result = await run_evals(**options, scorers=[kept, (new, 0.5)])
+    assert (target.asked, ran) == ([0.1, 0.2], ["new", "new"])
+    assert [item.scorers.keys() for item in result.items] == [["kept", "new"]] * 2
+    assert [mean.key for mean in result.means] == ["gate", "kept", "new"]
+    assert [type(event.value).__name__ for event in recorder.events] == ["Outcome", "ItemResult"] * 2
+    assert [row.scorers.keys() for row in recorder.finished.values()] == [["kept", "new"]] * 2
+
+
+async def test_a_finished_row_with_fewer_scorers_runs_none():
+    recorder, ran = MemoryRecorder(), []
+    kept, gone = counting("kept", ran), counting("gone", ran)
+    await run_evals(data=saved(0.5), scorers=[kept, gone], recorder=recorder)
+    result = await run_evals(data=saved(0.5), scorers=[kept], recorder=recorder)
+    assert ran == ["kept", "gone"]
+    assert result.items[0].scorers.keys() == ["kept"]
+
+
+async def test_a_scorer_that_became_a_gate_is_another_column():
+    recorder, ran = MemoryRecorder(), []
+    moved = counting("moved", ran)
+    await run_evals(data=saved(0.5), scorers=[moved], recorder=recorder)
+    result = await run_evals(data=saved(0.5), gates=[moved], recorder=recorder)
+    assert ran == ["moved", "moved"]
+    assert [outcome.column.label for outcome in result.items[0].outcomes] == ["gate moved"]
+
+
+async def test_a_finished_row_whose_target_failed_is_taken_as_it_is():
+    recorder, times = MemoryRecorder(), []
+
+    def fail(given):
+        times.append(given)
+        raise ConnectionError("lost")
+
+    options = {"target": fail, "data": asked("x"), "recorder": recorder}
+    await run_evals(**options, scorers=[graded()])
+    same = await run_evals(**options, scorers=[graded()])
+    other = await run_evals(**options, scorers=[graded("other")])
+    assert times == ["x"]
+    assert [(result.items[0].status, result.summary.errors) for result in (same, other)] == [("error", 1)] * 2
+    assert other.items[0].scorers["other"].status == "not_run"
+
+
+async def test_r02_outcomes_of_a_begun_row_stand_in_their_order():
+    recorder, ran = MemoryRecorder(), []
+    first, second, third = (counting(id, ran, score=n / 4) for n, id in enumerate(("first", "second", "third")))
+    kept = Outcome(Column("scorer", None, "second", "second"), "scored", 0.75)
+    await recorder.put(Event(ROW, Reply("as before")))
+    await recorder.put(Event(ROW, kept))
+    result = await run_evals(target=Answering(), data=asked("x"), scorers=[first, second, third], recorder=recorder)
+    assert ran == ["first", "third"]
+    assert [outcome.score for outcome in result.items[0].scorers] == [0.0, 0.75, 0.5]
+    assert result.items[0].scorers[1] is kept
+    assert result.items[0].output == "as before"
+    assert result.scores["second"].mean == 0.75
+
+
+@pytest.mark.parametrize("concurrency", [1, 4], ids=["one at a time", "four at once"])
+async def test_r01_a_run_that_broke_off_ends_as_it_would_have(concurrency):
+    recorder, target = MemoryRecorder(), Answering()
+
+    async def later(run):
+        await asyncio.sleep(0)
+        return run.output
+
+    options = {
+        "data": asked(*(n / 10 for n in range(10))),
+        "gates": [graded("gate")],
+        "scorers": [(scorer(later), 0.4)],
+        "concurrency": concurrency,
+    }
+    running, stopped = None, 0
+    while running is None or running.cancelled():
+        running = asyncio.create_task(run_evals(**options, target=target, recorder=recorder))
+        for _ in range(3 + stopped):
+            await asyncio.sleep(0)
+        stopped += running.cancel()
+        await asyncio.wait([running])
+    assert stopped > 3
+    assert sorted(target.asked) == [n / 10 for n in range(10)]
+    result, whole = running.result(), await run_evals(**options, target=Answering())
+    assert [mean.mean for mean in result.means] == [mean.mean for mean in whole.means]
+    assert [item.scorers[0].score for item in result.items] == [item.scorers[0].score for item in whole.items]

@@ -166,6 +166,9 @@ async def _together(work: Sequence[Coroutine[Any, Any, Outcome]]) -> Sequence[Ou
         return [await one for one in work]
     import asyncio
 
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one) for one in work]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one) for one in work]
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None  # as it would be with one
     return [task.result() for task in tasks]
