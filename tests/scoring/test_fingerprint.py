@@ -1,8 +1,10 @@
 import re
 import threading
+from dataclasses import dataclass
 from functools import partial
 
 import pytest
+from pydantic import BaseModel
 
 from proctor import Judge, Prompt, checks, create_scorer, scorer
 from proctor.scoring.fingerprint import UNKNOWN
@@ -90,6 +92,21 @@ def test_a_method_is_known_with_what_its_object_holds():
     assert scored_by(Bound(1).decide).fingerprint != scored_by(Bound(2).decide).fingerprint
 
 
+@dataclass(frozen=True, slots=True)
+class Policy:
+    most: int
+    words: tuple[str, ...] = ()
+
+    def decide(self, ctx):
+        return len(ctx.run.text) < self.most
+
+
+def test_a_method_of_a_value_with_slots_is_known_with_what_it_holds():
+    assert scored_by(Policy(1).decide).fingerprint == scored_by(Policy(1).decide).fingerprint != UNKNOWN
+    made = [Policy(1), Policy(2), Policy(1, ("a",))]
+    assert len({scored_by(policy.decide).fingerprint for policy in made}) == 3
+
+
 def test_a_function_that_a_function_calls_from_its_closure_is_part_of_it():
     def nested(inner):
         return scored_by(lambda ctx: 1 - inner(ctx))
@@ -149,6 +166,21 @@ def test_prepare_run_is_part_of_it():
         return scored_by(lambda ctx: 1, prepare_run=prepare)
 
     assert shaping(None).fingerprint != shaping(lambda run: run).fingerprint
+
+
+class Weather(BaseModel):
+    city: str
+
+
+class Place(BaseModel):
+    name: str
+
+
+def test_a_type_of_two_schemas_is_part_of_it():
+    types = [None, (Weather, None), (None, Weather), (Weather, Place), (str, None), (dict[str, int], None)]
+    made = [scored_by(lambda ctx: 1, type=kind).fingerprint for kind in types]
+    assert len({*made} - {UNKNOWN}) == len([one for one in made if one != UNKNOWN])
+    assert scored_by(lambda ctx: 1, type=(Weather, None)).fingerprint == made[1] != UNKNOWN
 
 
 def test_a_scorer_of_one_function_is_known_by_that_function():

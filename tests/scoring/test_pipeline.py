@@ -6,10 +6,11 @@ import random
 import threading
 import time
 from functools import partial
+from itertools import pairwise
 
 import pytest
 
-from proctor import ScorerRun, ScorerRunError, create_scorer, not_scorable, scorer
+from proctor import ScorerRun, ScorerRunError, checks, create_scorer, not_scorable, run_evals, scorer
 from proctor.scoring.steps import STEP_NAMES
 
 REQUEST = contextvars.ContextVar("REQUEST", default="nobody")
@@ -177,6 +178,23 @@ async def test_a_def_does_not_hold_the_event_loop():
     assert len(ticks) > 5
 
 
+async def test_a_pattern_that_searches_for_long_does_not_hold_the_event_loop():
+    """Its first 20 milliseconds it does; after that it goes to a thread and lets others run."""
+    ticks = [time.perf_counter()]
+
+    async def heartbeat():
+        while True:
+            await asyncio.sleep(0.005)
+            ticks.append(time.perf_counter())
+
+    beating = asyncio.create_task(heartbeat())
+    with pytest.raises(ScorerRunError, match="was still searching"):
+        await checks.matches(r"(a|aa)+$").run(output="a" * 60 + "b")
+    beating.cancel()
+    assert ticks[-1] - ticks[0] > 0.5
+    assert max(after - before for before, after in pairwise(ticks)) < 0.4
+
+
 async def test_steps_that_are_all_def_share_one_daemon_thread_of_ours():
     seen = []
 
@@ -248,6 +266,25 @@ async def test_t07_results_of_one_scorer_do_not_mix(later):
     made = made.generate_score(lambda ctx: int(ctx.preprocess)).generate_reason(lambda ctx: ctx.preprocess)
     outcomes = await asyncio.gather(*(made.run(output=str(n)) for n in range(50)))
     assert [(outcome.score, outcome.reason) for outcome in outcomes] == [(n, str(n)) for n in range(50)]
+
+
+# ── how long it took ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_the_time_of_a_scorer_that_waits_is_its_own():
+    """It is started before its siblings and goes on after them: what they do in between is theirs."""
+
+    async def waits(run):
+        await asyncio.sleep(0.02)
+        return 1
+
+    holds = scorer(id="holds", inline=True)(lambda run: time.sleep(0.3) or 1)
+    result = await run_evals(data=[{"output": "x"}], scorers=[scorer(waits), holds, scorer(id="def")(lambda run: 1)])
+    spent = {outcome.key: outcome.duration_ms for outcome in result.items[0].scorers}
+    assert 15 < spent["waits"] < 250
+    assert spent["holds"] > 290
+    assert spent["def"] < 250
+    assert result.scores["holds"].duration_ms == spent["holds"]
 
 
 # ── where run_sync works ───────────────────────────────────────────────────────────────────────────────────────────

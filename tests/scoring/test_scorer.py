@@ -1,10 +1,25 @@
+import asyncio
 import itertools
 import json
 import re
+import threading
+from dataclasses import dataclass
 
 import pytest
+from pydantic import BaseModel
 
-from proctor import MISSING, Judge, Prompt, ScorerRun, ScorerRunError, UsageError, checks, create_scorer
+from proctor import (
+    MISSING,
+    Judge,
+    Prompt,
+    Score,
+    ScorerRun,
+    ScorerRunError,
+    UsageError,
+    checks,
+    create_scorer,
+    not_scorable,
+)
 from proctor.data.column import ScorerRef
 from proctor.data.usage import Usage
 from proctor.errors import UnknownName
@@ -123,13 +138,93 @@ def test_replace_refuses_what_a_scorer_does_not_have(name, guess):
 
 
 def test_replace_checks_what_it_changes():
-    with pytest.raises(UsageError, match="low < high"):
+    with pytest.raises(UsageError, match="range must be"):
         made().replace(range=(1, 0))
 
 
 def test_a_scorer_is_written_as_a_reference():
     check = checks.includes("x")
     assert check.to_ref() == ScorerRef("check-includes", "check-includes[x]", check.fingerprint)
+
+
+def test_a_scorer_shows_as_its_key():
+    assert repr(made("generate_score")) == "Scorer('s')"
+    assert repr(checks.includes("x" * 10_000)) == f"Scorer({checks.includes('x' * 10_000).key!r})"
+    assert len(repr(checks.includes("x" * 10_000))) < 80
+
+
+def test_scorers_may_stand_in_sets_and_keys():
+    one, other = made("generate_score"), made("generate_score", arguments={"bound": [1, {"a": 2}]})
+    assert {one, made("generate_score"), other} == {one, other}
+    assert {other: 1}[other] == 1
+
+
+# ── a built-in with a step of one's own ────────────────────────────────────────────────────────────────────────────
+
+OWN_STEPS = {
+    "another score": lambda step: checks.includes("x").replace(generate_score=step),
+    "another look": lambda step: checks.includes("x").replace(
+        preprocess=step, generate_score=lambda ctx: 1, generate_reason=lambda ctx: None
+    ),
+    "a step more": lambda step: checks.includes("x").analyze(step),
+}
+own_steps = pytest.mark.parametrize("make", OWN_STEPS.values(), ids=list(OWN_STEPS))
+
+
+@own_steps
+async def test_a_def_of_ones_own_in_a_built_in_goes_to_a_thread(make):
+    seen = []
+    outcome = await make(lambda ctx: seen.append(threading.current_thread()) or 1).run(output="x")
+    assert outcome.score == 1.0
+    assert seen[0] is not threading.current_thread()
+
+
+@own_steps
+@pytest.mark.parametrize("form", ["async def", "def that returns a coroutine"])
+async def test_an_async_def_of_ones_own_in_a_built_in_is_awaited(make, form):
+    async def later(ctx):
+        await asyncio.sleep(0)
+        return 1
+
+    scorer = make(later if form == "async def" else lambda ctx: later(ctx))  # noqa: PLW0108
+    outcome = await scorer.run(output="x")
+    assert outcome.score == 1.0
+    assert not asyncio.iscoroutine(outcome.preprocess_step_result)
+
+
+def test_what_a_step_of_ones_own_in_a_built_in_gives_is_plain_data():
+    class Found(BaseModel):
+        n: int = 1
+
+    outcome = checks.includes("x").analyze(lambda ctx: Found()).run_sync(output="x")
+    assert outcome.analyze_step_result == {"n": 1}
+    assert outcome.preprocess_step_result == checks.includes("x").run_sync(output="x").preprocess_step_result
+
+
+@own_steps
+def test_a_step_of_ones_own_makes_it_another_scorer(make):
+    same, other = (make(lambda ctx: 1) for _ in range(2))
+    assert same.fingerprint != checks.includes("x").fingerprint
+    assert same.fingerprint != make(lambda ctx: 0.5).fingerprint
+    assert (same.key, other.key) == ("check-includes[x]", "check-includes[x]")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"prepare_run": lambda run: run.replace(output="y")}, id="prepare_run"),
+        pytest.param({"type": (None, str)}, id="type"),
+    ],
+)
+def test_a_built_in_that_sees_another_run_is_another_scorer(changes):
+    changed = checks.includes("x").replace(**changes)
+    assert changed.fingerprint != checks.includes("x").fingerprint
+    assert changed.run_sync(output="x").score == ("prepare_run" not in changes)
+
+
+@pytest.mark.parametrize("changes", [{"name": "n"}, {"description": "d"}, {"key": "k"}], ids=lambda it: next(iter(it)))
+def test_a_built_in_with_another_name_is_the_same_scorer(changes):
+    assert checks.includes("x").replace(**changes).fingerprint == checks.includes("x").fingerprint
 
 
 # ── running ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -226,6 +321,51 @@ def test_a_run_that_is_none_of_these_is_refused():
         made("generate_score").run_sync({"input": "x"})
 
 
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        pytest.param({"output": "y"}, "output", id="output"),
+        pytest.param({"ground_truth": None}, "ground_truth", id="a label that is None"),
+        pytest.param({"context": ["fact"], "more": 1}, "context, more", id="several"),
+    ],
+)
+def test_a_run_and_fields_beside_it_are_refused(fields, named):
+    for run in ({"output": "x"}, ScorerRun(output="x")):
+        with pytest.raises(UsageError, match=rf"s\.run takes a run, or its fields as keywords \({named}\), not both"):
+            made("generate_score").run_sync(run, **fields)
+
+
+class Answer(BaseModel):
+    text: str
+
+
+@dataclass
+class Question:
+    words: tuple[str, ...]
+
+
+@pytest.mark.parametrize("form", ["mapping", "keywords"])
+def test_foreign_objects_are_seen_as_plain_data_as_in_an_evaluation(form):
+    given = {
+        "output": Answer(text="x"),
+        "input": Question(("a", "b")),
+        "ground_truth": {Answer(text="y").text: Answer(text="y")},
+        "context": (Answer(text="z"),),
+        "more": Answer(text="m"),
+    }
+    scorer = create_scorer(id="s").preprocess(lambda ctx: seen.append(ctx.run)).generate_score(lambda ctx: 1)
+    seen = []
+    if form == "mapping":
+        scorer.run_sync(given)
+    else:
+        scorer.run_sync(**given)
+    (run,) = seen
+    assert (run.output, run.ground_truth) == ({"text": "x"}, {"y": {"text": "y"}})
+    assert list(run.input["words"]) == ["a", "b"]
+    assert list(run.context) == [{"text": "z"}]
+    assert run.extra == {"more": {"text": "m"}}
+
+
 # ── failing ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -302,3 +442,35 @@ def test_a_reason_that_is_no_text_is_a_failure_that_keeps_the_score(value):
     with pytest.raises(ScorerRunError, match="must give text or None") as caught:
         made("generate_score").generate_reason(lambda ctx: value).run_sync(output="x")
     assert (caught.value.failed_step, caught.value.result.score) == ("generate_reason", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        pytest.param((1, "good"), r"to give a reason too return Score\(value, reason=\.\.\.\)", id="pair"),
+        pytest.param({"score": 1}, r"to give a reason too return Score\(value, reason=\.\.\.\)", id="mapping"),
+        pytest.param(None, "did the function end without `return`", id="nothing"),
+    ],
+)
+def test_what_was_meant_as_a_score_is_hinted_at(value, hint):
+    with pytest.raises(ScorerRunError, match=hint):
+        create_scorer(id="s").generate_score(lambda ctx: value).run_sync(output="x")
+
+
+def test_a_score_that_says_more_is_in_the_outcome():
+    outcome = create_scorer(id="s").generate_score(lambda ctx: Score(True, "good", "it is")).run_sync(output="x")
+    assert (outcome.score, outcome.label, outcome.reason) == (1.0, "good", "it is")
+
+
+@pytest.mark.parametrize(
+    ("step", "reason"),
+    [
+        pytest.param(lambda ctx: "because", "because", id="text"),
+        pytest.param(lambda ctx: "", "it is", id="empty"),
+        pytest.param(lambda ctx: None, "it is", id="nothing"),
+        pytest.param(lambda ctx: not_scorable(), "it is", id="declined"),
+    ],
+)
+def test_generate_reason_comes_before_the_reason_of_a_score(step, reason):
+    scorer = create_scorer(id="s").generate_score(lambda ctx: Score(1, reason="it is")).generate_reason(step)
+    assert scorer.run_sync(output="x").reason == reason

@@ -55,3 +55,11 @@ def test_a_context_shows_what_the_steps_gave():
 def test_a_score_has_a_label_and_a_reason_when_it_says_more():
     assert (Score(1).label, Score(1).reason) == (None, None)
     assert repr(Score(0.5, label="half")) == "Score(value=0.5, label='half')"
+
+
+@pytest.mark.parametrize("value", [5, True, ["x"], b"x"], ids=repr)
+@pytest.mark.parametrize("name", ["label", "reason"])
+def test_what_a_score_says_is_text(name, value):
+    with pytest.raises(UsageError, match=rf"Score\({name}=\.\.\.\) must give text or None, not ") as caught:
+        Score(1, **{name: value})
+    assert repr(value) in str(caught.value)
