@@ -211,10 +211,11 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
     os.register_at_fork(after_in_child=_process.begin)
 
 
-def run_sync(work: Coroutine[Any, Any, R]) -> R:
+def run_sync(work: Coroutine[Any, Any, R], *, interrupted: Callable[[], R] | None = None) -> R:
     """Run a coroutine to its end on the background loop and give what it gives.
 
-    Interrupted (Ctrl-C), it cancels the work and waits until that has cleaned up; a second interrupt stops waiting.
+    Interrupted (Ctrl-C), it cancels the work and waits until that has cleaned up; then it raises `KeyboardInterrupt`,
+    or gives what *interrupted* gives. A second interrupt stops waiting.
     """
     try:
         loop = _process.background.loop()
@@ -231,9 +232,11 @@ def run_sync(work: Coroutine[Any, Any, R]) -> R:
     loop.call_soon_threadsafe(begin)
     try:
         ended.wait()
-    except BaseException:
+    except BaseException as error:
         loop.call_soon_threadsafe(lambda: tasks[0].cancel())  # noqa: PLW0108 - there is no task before `begin` has run
         ended.wait()
+        if interrupted is not None and isinstance(error, KeyboardInterrupt):
+            return interrupted()
         raise
     return tasks[0].result()
 

@@ -32,6 +32,7 @@ _OWN: dict[str, dict[str, str]] = {
         ".jsonl": "proctor.files.jsonl:read_rows",
     },
     "target": {
+        "agent": "proctor.targets.agent:AgentTarget",
         "callable": "proctor.targets.callable:CallableTarget",
     },
 }

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from proctor.bridge import run_sync
 from proctor.cli.options import DEFAULT_WORDS, EXIT_CODES, FailOn, fail_on_words
 from proctor.cli.show import say_result
 from proctor.cli.streams import complain, say
@@ -15,7 +14,7 @@ from proctor.errors import UsageError
 from proctor.running.eval import Eval
 from proctor.running.eval_file import load_evals
 from proctor.running.plan import Plan, make_plan
-from proctor.running.run_evals import run_plan
+from proctor.running.run_evals import run_plan_sync
 
 __all__ = ["EPILOG", "HELP", "command"]
 
@@ -58,7 +57,7 @@ def command(
         if place:
             say("")
         _hint(plan)
-        result = run_sync(run_plan(plan))
+        result = run_plan_sync(plan)
         say_result(result)
         codes.append(result.exit_code(words))
     return first_of(codes)

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from proctor.bridge import run_sync
 from proctor.cli.expression import known_checks, read_check, read_gate, signature_of
 from proctor.cli.options import DEFAULT_WORDS, EXIT_CODES, FailOn, fail_on_words
 from proctor.cli.show import say_result
 from proctor.errors import UsageError
 from proctor.running.eval import Eval
-from proctor.running.run_evals import execute
+from proctor.running.plan import make_plan
+from proctor.running.run_evals import run_plan_sync
 from proctor.running.source import DataFile
 
 __all__ = ["EPILOG", "HELP", "command"]
@@ -79,7 +79,7 @@ def command(
         scorers=[read_check(text) for text in check or ()],
         data=DataFile(data, {field: key for field, key in keys.items() if key is not None}),
     )
-    result = run_sync(execute(evaluation))
+    result = run_plan_sync(make_plan(evaluation))
     say_result(result)
     return result.exit_code(words)
 

@@ -75,6 +75,6 @@ def _counts(mean: Mean, fail_on: Collection[str]) -> bool:
 
 def _errors_not_allowed(mean: Mean) -> bool:
     """Whether the column has errors (its own, or failed targets) beyond what its threshold allows."""
-    bad = mean.errors + mean.not_run
+    bad = mean.errors + mean.no_reply
     allowed = mean.threshold.max_errors if mean.threshold else 0.0
     return bad > 0 and bad / mean.of > allowed + TOLERANCE

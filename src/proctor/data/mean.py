@@ -20,7 +20,8 @@ class Mean(Value):
     """The mean of one column over its items.
 
     *mean*: None when nothing was scored. *n* of *of*: items scored, of items that have the column; the rest are
-    *errors* (the scorer's), *not_scorable* (declined) and *not_run* (the target failed, or the run stopped).
+    *errors* (the scorer's), *not_scorable* (declined) and *not_run* (*no_reply* of them since the target failed; the
+    others since a gate failed before, or the run stopped).
     *passed*: None for a column that decides nothing. *decided_by*: what a miss rests on. *sentence*: the same in words.
     *interval*: bounds of the mean, None when not computed. *duration_ms*: time spent in this scorer, in all.
     *range*, *better*: the scorer's own, for those who compare and draw.
@@ -35,6 +36,7 @@ class Mean(Value):
     errors: int = 0
     not_scorable: int = 0
     not_run: int = 0
+    no_reply: int = 0
     interval: tuple[float, float] | None = None
     threshold: Threshold | None = None
     passed: bool | None = None

@@ -61,12 +61,14 @@ class TurnOutcomes(Value):
 class ItemResult(Value):
     """One row of the table: an item (and repeat), its replies, and one outcome for each of its columns.
 
+    *index*: the item's place in the data, from 0.
     *status*: `error` when the target failed: then the columns that needed its reply are `not_run`. *steps*: outcomes of
     a workflow's steps, *trajectory*: of the path taken, *turns*: of each turn.
     """
 
     item: Item
     item_id: str
+    index: int = 0
     repeat: int = 0
     status: ItemStatus = "done"
     replies: tuple[Reply, ...] = ()

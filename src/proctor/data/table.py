@@ -32,6 +32,8 @@ def result_table(result: EvalResult, *, width: int = 100) -> str:
     width = max(width, _LEAST_WIDTH)
     head = [f"{result.name}: " if result.name else "", (result.verdict or "no verdict").upper()]
     sentence = cut(printable(result.sentence), 2 * _LONGEST_REASON)
+    if result.status != "complete":
+        head.append(f", {result.status}" + (f" by {result.stopped_by}" if result.stopped_by else ""))
     lines = [*_wrapped("".join(head), width), *_wrapped(sentence, width), "", *_columns(result.means, width)]
     failed = _failures(result.items, result.means)
     if failed:
@@ -101,8 +103,10 @@ def _failures(items: Sequence[ItemResult], means: Sequence[Mean]) -> list[tuple[
     deciding = {mean.column: mean for mean in means}
     first: list[tuple[str, str, str]] = []
     rest: list[tuple[str, str, str]] = []
-    for index, item in enumerate(items):
-        name = item_label(item.item, item_id=item.item_id, index=index)
+    for item in items:
+        name = item_label(item.item, item_id=item.item_id, index=item.index)
+        if item.repeat:
+            name += f" (repeat {item.repeat})"
         if item.error is not None:
             first.append((name, "target", str(item.error)))
             continue

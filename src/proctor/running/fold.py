@@ -1,57 +1,68 @@
 """Rows into columns: what is counted of each outcome as it comes, so that nothing needs to be read twice.
 
-Rows may come in any order; sums are exact, and "the first that failed" is the first in the input.
+Rows may come in any order; sums are exact, and "the first that failed" is the first in the input. With repeats a
+column's mean is the mean over items of each item's mean; the counts are of rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from math import fsum
 
 from proctor.data.column import Column
 from proctor.data.item import item_label
-from proctor.data.outcome import Outcome
+from proctor.data.outcome import NotRun, Outcome
 from proctor.data.reply import ItemResult
 from proctor.data.result import NotScorableCounts
 from proctor.data.threshold import TOLERANCE
 from proctor.data.usage import Cost, Usage
-from proctor.running.plan import Cell
+from proctor.running.columns import Cell, Columns
 from proctor.stats.exact import ExactSum
 
 __all__ = ["ColumnFold", "Fold"]
 
 
 class ColumnFold:
-    """The counts of one column, and its first outcome of each bad kind: `short`, `error`, `not_scorable`, `not_run`.
+    """The counts of one column, and its first outcome of each kind: `short`, `error`, `not_scorable`, `not_run`.
 
-    *short*: how many scored below the top of the range.
+    *short*: how many scored below the top of the range; *no_reply*: not run because the target failed; *items*: how
+    many items have a mean.
     """
 
     __slots__ = (
-        "cell", "duration_ms", "errors", "first", "n", "not_run", "not_scorable", "of", "short", "sum", "top",
+        "_begun", "_repeats", "_sum", "cell", "duration_ms", "errors", "first", "items", "n", "no_reply", "not_run",
+        "not_scorable", "of", "short", "top",
     )  # fmt: skip
 
-    def __init__(self, cell: Cell) -> None:
+    def __init__(self, cell: Cell, *, repeats: int = 1) -> None:
         self.cell = cell
         self.top = cell.scorer.range[1] - TOLERANCE
-        self.sum = ExactSum()
-        self.of = self.n = self.errors = self.not_scorable = self.not_run = self.short = 0
+        self.of = self.n = self.errors = self.not_scorable = self.not_run = self.no_reply = self.short = self.items = 0
         self.duration_ms = ExactSum()
         self.first: dict[str, tuple[int, str, Outcome]] = {}
+        self._repeats = repeats
+        self._sum = ExactSum()
+        self._begun: dict[int, tuple[int, list[float]]] = {}  # items with repeats to come: how many ended, their scores
 
-    def add(self, outcome: Outcome, *, index: int, item: str) -> None:
-        """Count one outcome of the item at *index* of the input. *item*: how people call it."""
+    def add(self, outcome: Outcome, *, index: int, item: str) -> bool:
+        """Count one outcome of the item at *index* of the input. *item*: how people call it.
+
+        Gives whether it fell short: of the top in a gate, of the bounds under a threshold.
+        """
         self.of += 1
         if outcome.duration_ms is not None:
             self.duration_ms.add(outcome.duration_ms)
         kind: str = outcome.status
-        if kind == "scored":
-            score = outcome.score
-            if score is None:
-                raise AssertionError("a scored outcome has a score")
+        score = outcome.score if kind == "scored" else None
+        if self._repeats == 1:
+            if score is not None:
+                self.items += 1
+                self._sum.add(score)
+        else:
+            self._repeat(index, score)
+        if score is not None:
             self.n += 1
-            self.sum.add(score)
             if score >= self.top:
-                return
+                return self._misses(score)
             self.short += 1
             kind = "short"
         elif kind == "error":
@@ -60,38 +71,75 @@ class ColumnFold:
             self.not_scorable += 1
         else:
             self.not_run += 1
+            self.no_reply += isinstance(outcome.cause, NotRun) and outcome.cause.why == "target_failed"
             kind = "not_run"
         if kind not in self.first or index < self.first[kind][0]:
             self.first[kind] = (index, item, outcome)
+        return score is not None and self._misses(score)
+
+    def _misses(self, score: float) -> bool:
+        if self.cell.column.position == "gate":
+            return score < self.top
+        return self.cell.threshold is not None and not self.cell.threshold.admits(score)
+
+    def _repeat(self, index: int, score: float | None) -> None:
+        ended, scores = self._begun.pop(index, (0, []))
+        if score is not None:
+            scores.append(score)
+        if ended + 1 < self._repeats:
+            self._begun[index] = (ended + 1, scores)
+        elif scores:
+            self.items += 1
+            self._sum.add(fsum(scores) / len(scores))
 
     @property
     def mean(self) -> float | None:
-        """The mean of the exact sum; None when nothing was scored."""
-        return self.sum.value / self.n if self.n else None
+        """The mean of the exact sum over items; None when nothing was scored."""
+        begun = [fsum(scores) / len(scores) for _, scores in self._begun.values() if scores]
+        items = self.items + len(begun)
+        return fsum([self._sum.value, *begun]) / items if items else None
 
 
 class Fold:
     """All columns of a run, and the counts of the run itself."""
 
-    def __init__(self, cells: Iterable[Cell]) -> None:
-        self.columns: dict[Column, ColumnFold] = {cell.column: ColumnFold(cell) for cell in cells}
+    def __init__(self, columns: Columns, *, repeats: int = 1) -> None:
+        self._columns = columns
+        self._repeats = repeats
+        self.columns: dict[Column, ColumnFold] = {}
+        self._catch_up()
         self.items = 0
         self.item_errors = 0
         self.usage: Usage | None = None
         self._costs: dict[tuple[str, str], ExactSum] = {}
 
-    def add(self, result: ItemResult, *, index: int) -> None:
-        """Count one row, the item at *index* of the input."""
+    def _catch_up(self) -> None:
+        for column, cell in self._columns.cells.items():
+            if column not in self.columns:
+                self.columns[column] = ColumnFold(cell, repeats=self._repeats)
+
+    def in_order(self) -> list[ColumnFold]:
+        """The columns in the order of reports."""
+        self._catch_up()
+        return [self.columns[cell.column] for cell in self._columns.in_order()]
+
+    def add(self, result: ItemResult) -> bool:
+        """Count one row. Gives whether a gate or threshold fell short in it."""
+        index = result.index
+        if len(self.columns) < len(self._columns.cells):
+            self._catch_up()
         self.items += 1
         self.item_errors += result.status == "error"
         label = item_label(result.item, item_id=result.item_id, index=index)
+        short = False
         for outcome in result.outcomes:
-            self.columns[outcome.column].add(outcome, index=index, item=label)
+            short |= self.columns[outcome.column].add(outcome, index=index, item=label)
         for reply in result.replies:
             if reply.usage is not None:
                 self.usage = reply.usage if self.usage is None else self.usage + reply.usage
             if reply.cost is not None:
                 self._costs.setdefault((reply.cost.unit, reply.cost.source), ExactSum()).add(reply.cost.amount)
+        return short
 
     @property
     def cost(self) -> Cost | None:

@@ -1,143 +1,219 @@
-"""One row from beginning to end: the reply, the gates, the scorers, and one outcome for each of its columns."""
+"""One row from beginning to end: the replies, turn by turn, and one outcome for each of its columns.
+
+A single question is one reply, then gates, then scorers. In a conversation each turn's gates and scorers come before
+the next turn is sent; those of the whole item look at everything that was said. When a reply fails, what was said
+before it is scored; the turn, those after it and the whole item are not run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proctor.bridge import recordable
 from proctor.data.column import Column
-from proctor.data.outcome import NotRun, Outcome, Outcomes
-from proctor.data.plain import plain
-from proctor.data.reply import ItemResult, Reply
-from proctor.data.value import MISSING
-from proctor.errors import ScorerRunError, TargetError
-from proctor.running.limits import Strikes
-from proctor.running.plan import Cell, Row
+from proctor.data.outcome import Failure, Outcome, Outcomes, Why
+from proctor.data.read import read_messages
+from proctor.data.reply import ItemResult, Reply, TurnOutcomes
+from proctor.data.usage import Cost, Usage
+from proctor.errors import ScorerRunError, TargetError, UnreadableMessages
+from proctor.running.ask import Asker, Conversation
+from proctor.running.columns import Cell
+from proctor.running.eval import Eval
 from proctor.running.record import Event, Recorder
-from proctor.running.target import Call, Target
-from proctor.scoring.failure import failure_from
-from proctor.scoring.pipeline import Request, Walk
-from proctor.scoring.run import ScorerRun
+from proctor.running.rows import Row, TurnPlan
+from proctor.running.score import RowScorer, any_failed, not_run
+from proctor.running.target import Target
+from proctor.scoring.run import ScorerRun, TurnRun
 
-__all__ = ["RowRunner", "raise_first_error"]
+__all__ = ["RowRunner", "raise_first_error", "stopped_row"]
+
+Have = Mapping[Column, Outcome]
 
 
 class RowRunner:
-    """What the rows of a run share: the target, the recorder, and who may no longer be started."""
+    """What the rows of a run share: the target and its options, the recorder, and the scorers' limits."""
 
-    def __init__(self, target: Target | None, recorder: Recorder) -> None:
-        self.target = target
-        self.recorder = recorder
-        self.strikes = Strikes()
+    def __init__(self, target: Target | None, evaluation: Eval, recorder: Recorder) -> None:
+        self._asker = Asker(target, evaluation)
+        self._scorer = RowScorer(recorder, evaluation.scorer_timeout)
+        self._recorder = recorder
+        self._skips = evaluation.skip_scorers_after_gate_failure
+        self._context = evaluation.request_context
+        self._evaluation = evaluation
 
     async def run(self, row: Row, found: ItemResult | None = None) -> ItemResult:
         """The row's result. Replies and outcomes go to the recorder as they come.
 
-        *found*: what an earlier run left of the row; only what is missing is done.
+        *found*: what an earlier run left of the row; only what is missing is done. A conversation that broke off
+        between two turns is begun anew: the thread it was held on is gone.
         """
         if found is not None and _is_whole(found, row):
             return found
-        reply = found.replies[0] if found is not None and found.replies else await self._new_reply(row)
         have = {outcome.column: outcome for outcome in found.outcomes} if found is not None else {}
-        if reply.error is not None:
-            result = _without_reply(row, reply)
+        replies = found.replies if found is not None and len(found.replies) == max(len(row.turns), 1) else ()
+        if row.turns:
+            result = await self._conversation(row, replies, have if replies else {})
         else:
-            run = _scorer_run(row, reply)
-            gates = await self._score(row.gates, run, row=row, reply=reply, have=have)
-            scorers = await self._score(row.scorers, run, row=row, reply=reply, have=have)
-            result = ItemResult(item=row.item, item_id=row.id[0], replies=(reply,), gates=gates, scorers=scorers)
-        await self.recorder.put(Event(row.id, result))
+            result = await self._single(row, replies, have)
+        await self._recorder.put(Event(row.id, result))
         return result
 
-    async def _new_reply(self, row: Row) -> Reply:
-        reply = row.reply or await self._ask(row)
-        await self.recorder.put(Event(row.id, reply))
-        return reply
+    async def _single(self, row: Row, replies: Sequence[Reply], have: Have) -> ItemResult:
+        reply = replies[0] if replies else await self._new_reply(row, Conversation(row, self._evaluation))
+        if reply.error is not None:
+            return _unfinished(row, (reply,), why="target_failed", error=reply.error)
+        run = self._scorer_run(row, (reply,), output=reply.output, input=row.item.input, truth=row.item.ground_truth)
+        gates, scorers = await self._gates_then_scorers(row, row.gates, row.scorers, run=run, reply=reply, have=have)
+        return ItemResult(
+            item=row.item,
+            item_id=row.id[0],
+            index=row.index,
+            repeat=row.id[1],
+            replies=(reply,),
+            gates=gates,
+            scorers=scorers,
+        )
 
-    async def _ask(self, row: Row) -> Reply:
-        if self.target is None:
-            raise AssertionError("the plan refuses an item that has no output when there is no target")
-        try:
-            return _in_plain_data(await self.target.reply(Call(input=row.given.input, item=row.given)))
-        except BaseException as error:
-            if not recordable(error):
-                raise
-            return Reply(error=failure_from(error, code=TargetError.code))
-
-    async def _score(
-        self, cells: Sequence[Cell], run: ScorerRun, *, row: Row, reply: Reply, have: Mapping[Column, Outcome]
-    ) -> Outcomes:
-        """The outcomes of these cells, in order. Those that must wait for something wait at the same time."""
-        outcomes: list[Any] = [None] * len(cells)
-        waiting = []
-        for place, cell in enumerate(cells):
-            known = have.get(cell.column) or self.strikes.refuse(cell)
-            if known is not None:
-                outcomes[place] = known
+    async def _conversation(self, row: Row, earlier: Sequence[Reply], have: Have) -> ItemResult:
+        conversation = Conversation(row, self._evaluation)
+        replies: list[Reply] = []
+        turns: list[TurnOutcomes] = []
+        why: Why | None = None
+        error: Failure | None = None
+        for turn in row.turns:
+            if why is None:
+                reply = earlier[turn.index] if earlier else await self._new_reply(row, conversation, turn=turn)
+                replies.append(reply)
+                if reply.error is not None:
+                    why, error = "target_failed", reply.error
+            if why is not None:
+                turns.append(TurnOutcomes(turn.index, not_run(turn.gates, why), not_run(turn.scorers, why)))
                 continue
-            walk = Walk(cell.scorer, run, column=cell.column, origin=reply.origin)
-            now = walk.start()
-            if isinstance(now, Outcome):
-                outcomes[place] = now
-                await self._keep(row, now)
-            else:
-                waiting.append((place, self._finish(row, walk, now=now)))
-        for (place, _), outcome in zip(waiting, await _together([work for _, work in waiting]), strict=True):
-            outcomes[place] = outcome
-        return Outcomes(outcomes)
+            run = self._scorer_run(row, (reply,), output=reply.output, input=turn.input, truth=turn.ground_truth)
+            gates, scorers = await self._gates_then_scorers(
+                row, turn.gates, turn.scorers, run=run, reply=reply, have=have
+            )
+            turns.append(TurnOutcomes(turn.index, gates, scorers))
+            if row.item.stop_on_failure and any_failed(turn.gates, gates):
+                why = "earlier_turn_failed"
+        if why is not None:
+            return _unfinished(row, tuple(replies), why=why, error=error, turns=tuple(turns))
+        said = [TurnRun(turn.input, reply.output) for turn, reply in zip(row.turns, replies, strict=True)]
+        run = self._scorer_run(
+            row, replies, output=_joined(replies), input=row.turns[0].input, truth=row.item.ground_truth, turns=said
+        )
+        gates, scorers = await self._gates_then_scorers(
+            row, row.gates, row.scorers, run=run, reply=replies[-1], have=have
+        )
+        return ItemResult(
+            item=row.item,
+            item_id=row.id[0],
+            index=row.index,
+            repeat=row.id[1],
+            replies=tuple(replies),
+            gates=gates,
+            scorers=scorers,
+            turns=tuple(turns),
+        )
 
-    async def _finish(self, row: Row, walk: Walk, *, now: Request) -> Outcome:
-        outcome = await walk.drive(now)
-        await self._keep(row, outcome)
-        return outcome
-
-    async def _keep(self, row: Row, outcome: Outcome) -> None:
-        self.strikes.note(outcome)
-        await self.recorder.put(Event(row.id, outcome))
-
-
-def _in_plain_data(reply: Reply) -> Reply:
-    """What a target gave becomes plain data once, here: scorers see the same now and when it is scored again."""
-    if type(reply.output) is str and reply.structured is MISSING:
+    async def _new_reply(self, row: Row, conversation: Conversation, *, turn: TurnPlan | None = None) -> Reply:
+        reply = row.reply or await self._asker.ask(row, conversation, turn=turn)
+        await self._recorder.put(Event(row.id, reply, None if turn is None else turn.index))
         return reply
-    return replace(reply, output=plain(reply.output), structured=plain(reply.structured))
+
+    async def _gates_then_scorers(
+        self, row: Row, gates: Sequence[Cell], scorers: Sequence[Cell], *, run: ScorerRun, reply: Reply, have: Have
+    ) -> tuple[Outcomes, Outcomes]:
+        passed = await self._scorer.score(gates, run, row=row.id, origin=reply.origin, have=have)
+        if self._skips and any_failed(gates, passed):
+            return passed, not_run(scorers, "gate_failed")
+        return passed, await self._scorer.score(scorers, run, row=row.id, origin=reply.origin, have=have)
+
+    def _scorer_run(
+        self, row: Row, replies: Sequence[Reply], *, output: Any, input: Any, truth: Any, turns: Sequence[TurnRun] = ()
+    ) -> ScorerRun:
+        item, context = row.item, self._context
+        if item.request_context is not None:
+            context = {**(context or {}), **item.request_context}
+        single = len(replies) == 1
+        return ScorerRun(
+            output=output,
+            input=input,
+            ground_truth=truth,
+            context=item.context,
+            turns=turns,
+            expected_trajectory=item.expected_trajectory,
+            request_context=context,
+            usage=replies[0].usage if single else _usage(replies),
+            cost=replies[0].cost if single else _cost(replies),
+            duration_ms=replies[0].duration_ms if single else _duration(replies),
+            extra={"metadata": item.metadata} if item.metadata else None,
+        )
+
+
+def _joined(replies: Sequence[Reply]) -> Any:
+    """All that came back, as one list of messages (or of texts, when every reply was a text)."""
+    outputs = [reply.output for reply in replies]
+    if all(type(output) is str for output in outputs):
+        return outputs
+    try:
+        return [message for output in outputs for message in read_messages(output)]
+    except UnreadableMessages:
+        return outputs if None in outputs else None  # whoever reads it finds that it cannot be read
 
 
 def _is_whole(found: ItemResult, row: Row) -> bool:
     """Whether nothing of the row is missing, and nothing is there that it does not ask for."""
-    asked = {cell.column for cell in (*row.gates, *row.scorers)}
-    return found.status in {"done", "error"} and {outcome.column for outcome in found.outcomes} == asked
+    return found.status in {"done", "error"} and {outcome.column for outcome in found.outcomes} == {
+        cell.column for cell in row.cells
+    }
 
 
-def _without_reply(row: Row, reply: Reply) -> ItemResult:
-    """No reply, so nothing to score: every column says that it was not run, and why."""
-
-    def not_run(cells: Sequence[Cell]) -> Outcomes:
-        return Outcomes(Outcome(cell.column, "not_run", cause=NotRun("target_failed")) for cell in cells)
-
+def _unfinished(
+    row: Row, replies: tuple[Reply, ...], *, why: Why, error: Failure | None, turns: tuple[TurnOutcomes, ...] = ()
+) -> ItemResult:
+    """A row without all its replies: the whole-item columns say that they were not run, and why."""
     return ItemResult(
         item=row.item,
         item_id=row.id[0],
+        index=row.index,
         repeat=row.id[1],
-        status="error",
-        replies=(reply,),
-        gates=not_run(row.gates),
-        scorers=not_run(row.scorers),
-        error=reply.error,
+        status="done" if error is None else "error",
+        replies=replies,
+        gates=not_run(row.gates, why),
+        scorers=not_run(row.scorers, why),
+        turns=turns or _unasked(row, why),
+        error=error,
+    )
+
+
+def _unasked(row: Row, why: Why) -> tuple[TurnOutcomes, ...]:
+    return tuple(TurnOutcomes(turn.index, not_run(turn.gates, why), not_run(turn.scorers, why)) for turn in row.turns)
+
+
+def stopped_row(row: Row) -> ItemResult:
+    """The result of a row that the run stopped before."""
+    return ItemResult(
+        item=row.item,
+        item_id=row.id[0],
+        index=row.index,
+        repeat=row.id[1],
+        status="not_run",
+        gates=not_run(row.gates, "stopped"),
+        scorers=not_run(row.scorers, "stopped"),
+        turns=_unasked(row, "stopped"),
     )
 
 
 def raise_first_error(result: ItemResult) -> None:
     """Raise what failed in a row, if anything did: for a run that should end at the first failure."""
     if result.error is not None:
-        raise TargetError(f"item {result.item_id}: the target failed: {result.error.type}: {result.error.message}")
+        raise TargetError(f"item {result.item_id}: the target failed: {result.error}")
     for outcome in result.outcomes:
         failure = outcome.error
         if failure is not None:
             raise ScorerRunError(
-                f"item {result.item_id}: {outcome.column.label} failed: {failure.type}: {failure.message}",
+                f"item {result.item_id}: {outcome.column.label} failed: {failure}",
                 failed_step=failure.step,
                 completed_steps=failure.completed_steps,
                 result=outcome.evidence,
@@ -145,30 +221,21 @@ def raise_first_error(result: ItemResult) -> None:
             )
 
 
-def _scorer_run(row: Row, reply: Reply) -> ScorerRun:
-    item = row.item
-    return ScorerRun(
-        output=reply.output,
-        input=item.input,
-        ground_truth=item.ground_truth,
-        context=item.context,
-        expected_trajectory=item.expected_trajectory,
-        request_context=item.request_context,
-        usage=reply.usage,
-        cost=reply.cost,
-        duration_ms=reply.duration_ms,
-        extra={"metadata": item.metadata} if item.metadata else None,
-    )
+def _usage(replies: Sequence[Reply]) -> Usage | None:
+    known = [reply.usage for reply in replies if reply.usage is not None]
+    return sum(known[1:], start=known[0]) if known else None
 
 
-async def _together(work: Sequence[Coroutine[Any, Any, Outcome]]) -> Sequence[Outcome]:
-    if len(work) <= 1:
-        return [await one for one in work]
-    import asyncio
+def _cost(replies: Sequence[Reply]) -> Cost | None:
+    """The sum of what the replies state; None when one states nothing, or they differ in unit."""
+    costs = [reply.cost for reply in replies]
+    stated = [cost for cost in costs if cost is not None]
+    if len(stated) < len(costs) or len({cost.unit for cost in stated}) != 1:
+        return None
+    sources = ", ".join(sorted({cost.source for cost in stated}))
+    return Cost(amount=sum(cost.amount for cost in stated), unit=stated[0].unit, source=sources)
 
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(one) for one in work]
-    except BaseExceptionGroup as several:
-        raise several.exceptions[0] from None  # as it would be with one
-    return [task.result() for task in tasks]
+
+def _duration(replies: Sequence[Reply]) -> float | None:
+    known = [reply.duration_ms for reply in replies if reply.duration_ms is not None]
+    return sum(known) if known else None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from proctor.data.outcome import Failure, Outcome
-from proctor.running.plan import Cell
+from proctor.running.columns import Cell
 
-__all__ = ["Strikes"]
+__all__ = ["MOST_ABANDONED", "Strikes"]
 
-_ALLOWED = 3
+MOST_ABANDONED = 3
+"""How often a scorer, or a target that holds a thread, may run out of time before it is not started again."""
 
 
 class Strikes:
@@ -18,9 +19,9 @@ class Strikes:
 
     def refuse(self, cell: Cell) -> Outcome | None:
         """The outcome of a scorer that has had its chances; None for one that may run."""
-        if not self._timeouts or self._timeouts.get(cell.column.key, 0) < _ALLOWED:
+        if not self._timeouts or self._timeouts.get(cell.column.key, 0) < MOST_ABANDONED:
             return None
-        message = f"not started: it ran out of time on {_ALLOWED} items before this one"
+        message = f"not started: it ran out of time on {MOST_ABANDONED} items before this one"
         return Outcome(cell.column, "error", cause=Failure(type="TimeoutError", message=message, code="TIMEOUT"))
 
     def note(self, outcome: Outcome) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -17,28 +18,60 @@ __all__ = ["Call", "Target", "as_target"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Call(Value):
-    """What a target is asked. *input*: as the item gave it; *item*: all the rest of it."""
+    """What a target is asked. *input*: of this turn, as the item gave it; *item*: all the rest of it.
+
+    *turn*: which one in a conversation, else None. *thread_id*: of the conversation, fresh for each one and each
+    repeat; for a single question the caller's, or None. *resource_id*: whose memory it is. *options*: the caller's,
+    without `memory`'s thread and resource.
+    """
 
     input: Any
     item: Item
+    turn: int | None = None
+    thread_id: str | None = None
+    resource_id: str | None = None
+    options: Mapping[str, Any] | None = None
+    request_context: Mapping[str, Any] | None = None
 
 
 class Target(Protocol):
-    """Something that answers. A failure of the thing under test is a `Reply` with an error, never raised."""
+    """Something that answers. What goes wrong with the thing under test is raised.
+
+    *remembers*: whether it keeps what was said in a thread. *may_hang*: whether a call that is given up stays behind on
+    a thread, so that too many of those must not be made.
+    """
+
+    remembers: bool
+    may_hang: bool
 
     async def reply(self, call: Call) -> Reply:
         """The answer to one call."""
         ...
 
 
+class _OwnTarget:
+    """An object of the user's with `async def reply(call)`, and whatever else it does not say."""
+
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
+        self.remembers = bool(getattr(thing, "remembers", True))
+        self.may_hang = bool(getattr(thing, "may_hang", False))
+
+    async def reply(self, call: Call) -> Reply:
+        given = await self.thing.reply(call)
+        return given if isinstance(given, Reply) else Reply(output=given)
+
+
 def as_target(thing: Any) -> Target:
-    """The target that *thing* stands for: itself, what an import path names, or a wrapper around a callable."""
+    """The target that *thing* stands for: itself, what an import path names, or a wrapper around it."""
     if isinstance(thing, str):
         thing = import_object(thing)
-    if not isinstance(thing, type) and is_async(getattr(thing, "reply", None)):
-        target: Target = thing
-        return target
+    if not isinstance(thing, type):
+        if is_async(getattr(thing, "reply", None)):
+            return _OwnTarget(thing)
+        if is_async(getattr(thing, "generate", None)):
+            return find("target", "agent")(thing)  # type: ignore[no-any-return]  # the table says what it is
     if callable(thing):
-        return find("target", "callable")(thing)  # type: ignore[no-any-return]  # the table says what it is
-    kinds = "a callable, an object with `async def reply(call)`, or 'package.module:name'"
+        return find("target", "callable")(thing)  # type: ignore[no-any-return]  # as above
+    kinds = "a callable, an agent with `async def generate(...)`, or 'package.module:name'"
     raise UsageError(f"target must be {kinds}, not {type(thing).__name__}")

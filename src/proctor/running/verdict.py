@@ -41,6 +41,7 @@ def column_mean(fold: ColumnFold, *, allow_unscored_gates: bool = False) -> Mean
         errors=fold.errors,
         not_scorable=fold.not_scorable,
         not_run=fold.not_run,
+        no_reply=fold.no_reply,
         threshold=threshold,
         passed=passed,
         decided_by=decided_by,
@@ -51,8 +52,8 @@ def column_mean(fold: ColumnFold, *, allow_unscored_gates: bool = False) -> Mean
     )
 
 
-def decide(means: Sequence[Mean]) -> tuple[Verdict | None, str]:
-    """The verdict, and the sentence that decided it."""
+def decide(means: Sequence[Mean], *, stopped: str = "") -> tuple[Verdict | None, str]:
+    """The verdict, and the sentence that decided it. *stopped*: what ended a run early: then only a miss is decided."""
     gates = [mean for mean in means if mean.column.position == "gate" and mean.passed is not None]
     thresholds = [mean for mean in means if mean.column.position != "gate" and mean.passed is not None]
     for verdict, what, decided in (("failed", "gate", gates), ("scored", "threshold", thresholds)):
@@ -60,6 +61,8 @@ def decide(means: Sequence[Mean]) -> tuple[Verdict | None, str]:
         if missed:
             more = f" ({count_of(len(missed), len(decided), what=what)} missed)" if len(decided) > 1 else ""
             return verdict, f"{missed[0].sentence}{more}"  # type: ignore[return-value]  # one of the three words
+    if stopped:
+        return None, f"not decided: the run ended early ({stopped})"
     if not gates and not thresholds:
         undecided = next((mean.sentence for mean in means if mean.sentence), "no gate and no threshold")
         return None, f"nothing to decide: {undecided}"
@@ -71,7 +74,7 @@ def decide(means: Sequence[Mean]) -> tuple[Verdict | None, str]:
     return "passed", f"{' and '.join(parts)} met"
 
 
-def _gate(fold: ColumnFold) -> tuple[bool, DecidedBy, str]:
+def _gate(fold: ColumnFold) -> tuple[bool | None, DecidedBy | None, str]:
     name = fold.cell.column.label
     if fold.short:
         _, item, outcome = fold.first["short"]
@@ -82,11 +85,11 @@ def _gate(fold: ColumnFold) -> tuple[bool, DecidedBy, str]:
             "scores",
             f"{name} missed: item {item} scored {shown_score(outcome.score, Threshold(fold.top))}{why}{more}",
         )
-    if fold.errors or fold.not_run:
+    if fold.errors or fold.no_reply:
         return False, "errors", f"{name} missed: {_errors(fold)}"
+    if not fold.n and not fold.not_scorable:
+        return None, None, f"{name} decides nothing: it was not run on any item"
     if not fold.n:
-        if not fold.of:
-            return False, "declines", f"{name} missed: no item has it"
         _, item, outcome = fold.first["not_scorable"]
         why = f" ({outcome.reason})" if outcome.reason else ""
         return False, "declines", f"{name} missed: nothing to decide on, all {fold.of} items declined{why}"
@@ -98,7 +101,7 @@ def _threshold(fold: ColumnFold, threshold: Threshold) -> tuple[bool | None, Dec
     counted = f"over {count_of(fold.n, fold.of, what='item')}"
     if mean is not None and not threshold.admits(mean):
         return False, "scores", f"{name} missed its threshold: mean {_compared(mean, threshold)} {counted}{_hint(fold)}"
-    bad = fold.errors + fold.not_run
+    bad = fold.errors + fold.no_reply
     if fold.of and bad / fold.of > threshold.max_errors + TOLERANCE:
         allowed = f", {threshold.max_errors:g} of them allowed" if threshold.max_errors else ""
         return False, "errors", f"{name} missed its threshold: {_errors(fold)}{allowed}"
@@ -116,9 +119,9 @@ def _errors(fold: ColumnFold) -> str:
         _, item, outcome = fold.first["error"]
         message = cut(str(outcome.error), 160)
         parts.append(f"{count_of(fold.errors, fold.of, what='item')} ended in an error, first {item}: {message}")
-    if fold.not_run:
+    if fold.no_reply:
         _, item, _ = fold.first["not_run"]
-        parts.append(f"{count_of(fold.not_run, fold.of, what='item')} had no reply, first {item}")
+        parts.append(f"{count_of(fold.no_reply, fold.of, what='item')} had no reply, first {item}")
     return "; ".join(parts)
 
 

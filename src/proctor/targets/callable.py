@@ -2,54 +2,70 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import replace
-from time import perf_counter
+from functools import partial
 from typing import Any
 
-from proctor.bridge import in_thread, recordable
+from proctor.bridge import in_thread
 from proctor.data.reply import Reply
-from proctor.errors import TargetError, UsageError
+from proctor.errors import UsageError
 from proctor.running.target import Call
 from proctor.scoring.callables import is_async, takes_one
-from proctor.scoring.failure import failure_from
 
 __all__ = ["CallableTarget"]
 
+_TOLD = {
+    "thread_id": "thread_id",
+    "resource_id": "resource_id",
+    "request_context": "request_context",
+    "target_options": "options",
+}
+"""What a function may ask for by the name of a parameter, and where a call has it."""
+
 
 class CallableTarget:
-    """A def or async def of one argument. A def runs on a thread of its own, and may be slow.
+    """A def or async def of one argument, the input. A def runs on a thread of its own, and may be slow.
 
-    It may return any value, messages, or a `Reply` that also tells tokens and cost. What an async generator yields is
-    put together: texts joined, other values as a list.
+    It is also given those of `thread_id`, `resource_id`, `request_context` and `target_options` that it has parameters
+    for; one that accepts `thread_id` says that it remembers a conversation. It may return any value, messages, or a
+    `Reply` that also tells tokens and cost. What a generator yields is put together: texts joined, other values in a
+    list.
     """
 
-    def __init__(self, function: Callable[[Any], Any]) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         if isinstance(function, type):
             raise UsageError(f"target is the class {function.__name__}: give an instance, or a function")
-        if not takes_one(function):
+        self.function = function
+        self._told = _told(function)
+        if not takes_one(partial(function, **dict.fromkeys(self._told))):
             name = getattr(function, "__name__", type(function).__name__)
             raise UsageError(f"the target {name} must be callable with one argument, the item's input")
-        self.function = function
         self._async = is_async(function)
+        self.remembers = "thread_id" in self._told
+        self.may_hang = not self._async
 
     async def reply(self, call: Call) -> Reply:
-        """Call the function with the item's input, as it was given."""
-        began = perf_counter()
-        try:
-            made = self.function(call.input) if self._async else await in_thread(self.function, call.input)
-            while hasattr(type(made), "__await__"):
-                made = await made
-            if isinstance(made, AsyncIterator | Iterator):
-                made = await _gathered(made)
-            if isinstance(made, Reply):
-                duration = _since(began) if made.duration_ms is None else made.duration_ms
-                return replace(made, duration_ms=duration)
-            return Reply(output=made, duration_ms=_since(began))
-        except BaseException as error:
-            if not recordable(error):
-                raise
-            return Reply(error=failure_from(error, code=TargetError.code), duration_ms=_since(began))
+        """Call the function. What it raises is raised."""
+        function = self.function
+        if self._told:
+            function = partial(function, **{name: getattr(call, _TOLD[name]) for name in self._told})
+        made = function(call.input) if self._async else await in_thread(function, call.input)
+        while hasattr(type(made), "__await__"):
+            made = await made
+        if isinstance(made, AsyncIterator | Iterator):
+            made = await _gathered(made)
+        return made if isinstance(made, Reply) else Reply(output=made)
+
+
+def _told(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Which of what a call tells the function asks for, by name and not as its first argument."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return ()
+    named = {it.name for it in parameters[1:] if it.kind in (it.POSITIONAL_OR_KEYWORD, it.KEYWORD_ONLY)}
+    return tuple(name for name in _TOLD if name in named)
 
 
 async def _gathered(parts: AsyncIterator[Any] | Iterator[Any]) -> Any:
@@ -58,7 +74,3 @@ async def _gathered(parts: AsyncIterator[Any] | Iterator[Any]) -> Any:
     else:
         found = await in_thread(list, parts)
     return "".join(found) if found and all(isinstance(part, str) for part in found) else found
-
-
-def _since(began: float) -> float:
-    return (perf_counter() - began) * 1000.0

@@ -1,0 +1,145 @@
+"""Asking the target: tries, waits, deadlines, and what failed as a reply."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+from uuid import uuid4
+
+from proctor.bridge import recordable
+from proctor.data.outcome import Failure, Origin
+from proctor.data.plain import plain
+from proctor.data.reply import Reply
+from proctor.data.value import MISSING, shown
+from proctor.errors import TargetError
+from proctor.running.eval import Eval
+from proctor.running.limits import MOST_ABANDONED
+from proctor.running.retry import as_retry
+from proctor.running.rows import Row, TurnPlan
+from proctor.running.target import Call, Target
+from proctor.scoring.failure import failure_from
+
+__all__ = ["Asker", "Conversation"]
+
+
+class Conversation:
+    """The thread of one row: fresh for a conversation, else the caller's; and until when it may take."""
+
+    __slots__ = ("deadline", "resource_id", "thread_id")
+
+    def __init__(self, row: Row, evaluation: Eval) -> None:
+        memory = (evaluation.target_options or {}).get("memory") or {}
+        self.thread_id: str | None = str(uuid4()) if row.turns else memory.get("thread")
+        self.resource_id: str | None = memory.get("resource") or self.thread_id
+        self.deadline = None if evaluation.timeout is None else perf_counter() + evaluation.timeout
+
+
+class Asker:
+    """The target of a run, asked with its options."""
+
+    def __init__(self, target: Target | None, evaluation: Eval) -> None:
+        self._target = target
+        self._retry = as_retry(evaluation.retries)
+        self._timeout = evaluation.timeout
+        self._options = _without_place(evaluation.target_options)
+        self._context = evaluation.request_context
+        self._abandoned = 0
+
+    async def ask(self, row: Row, conversation: Conversation, *, turn: TurnPlan | None = None) -> Reply:
+        """The reply to a row, or to one turn of it. A failure is a reply with an error."""
+        if self._target is None:
+            raise AssertionError("the plan refuses an item that has no output when there is no target")
+        if self._abandoned >= MOST_ABANDONED:
+            return Reply(error=_given_up(f"not asked: the target ran out of time {MOST_ABANDONED} times before"))
+        call = self._call(row, conversation, turn)
+        began = perf_counter()
+        try:
+            reply = await self._within(conversation, call)
+        except BaseException as error:
+            if not recordable(error):
+                raise
+            return Reply(error=_failure(error), duration_ms=_since(began), origin=_origin(conversation))
+        duration = _since(began) if reply.duration_ms is None else reply.duration_ms
+        return replace(reply, duration_ms=duration, origin=reply.origin or _origin(conversation))
+
+    def _call(self, row: Row, conversation: Conversation, turn: TurnPlan | None) -> Call:
+        item, context = row.given, self._context
+        if item.request_context is not None:
+            context = {**(context or {}), **item.request_context}
+        return Call(
+            input=item.input if turn is None else turn.given,
+            item=item,
+            turn=None if turn is None else turn.index,
+            thread_id=conversation.thread_id,
+            resource_id=conversation.resource_id,
+            options=self._options,
+            request_context=context,
+        )
+
+    async def _within(self, conversation: Conversation, call: Call) -> Reply:
+        """All tries, within what is left of the item's time."""
+        if conversation.deadline is None:
+            return await self._tries(call)
+        import asyncio
+
+        left = max(conversation.deadline - perf_counter(), 0.0)
+        try:
+            async with asyncio.timeout(left) as limit:
+                return await self._tries(call)
+        except TimeoutError as error:
+            if not limit.expired():
+                raise  # the target's own
+            self._abandoned += self._target is not None and self._target.may_hang
+            message = f"the target took longer than the {self._timeout:g} s of timeout="
+            raise TargetError(message, code="TIMEOUT") from error
+
+    async def _tries(self, call: Call) -> Reply:
+        tried = 0
+        while True:
+            tried += 1
+            try:
+                return self._settled(await self._target.reply(call))  # type: ignore[union-attr]  # checked in `ask`
+            except BaseException as error:
+                wait = self._retry.wait(error, tried=tried) if recordable(error) else None
+                if wait is None:
+                    raise
+            import asyncio
+
+            await asyncio.sleep(wait)
+
+    def _settled(self, reply: Any) -> Reply:
+        """What a target gave becomes plain data once, here: scorers see the same now and when it is scored again."""
+        if not isinstance(reply, Reply):
+            raise TargetError(f"the target's reply() must give a Reply, not {shown(reply)}")
+        if type(reply.output) is str and reply.structured is MISSING:
+            return reply
+        return replace(reply, output=plain(reply.output), structured=plain(reply.structured))
+
+
+def _without_place(options: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The options as they go to the target: thread and resource go by themselves."""
+    if options is None or "memory" not in options:
+        return options
+    memory = {name: value for name, value in (options["memory"] or {}).items() if name not in ("thread", "resource")}
+    rest = {name: value for name, value in options.items() if name != "memory"}
+    return {**rest, "memory": memory} if memory else rest or None
+
+
+def _origin(conversation: Conversation) -> Origin | None:
+    if conversation.thread_id is None and conversation.resource_id is None:
+        return None
+    return Origin(thread_id=conversation.thread_id, resource_id=conversation.resource_id)
+
+
+def _failure(error: BaseException) -> Failure:
+    return failure_from(error, code=TargetError.code)
+
+
+def _given_up(message: str) -> Failure:
+    return Failure(type="TimeoutError", message=message, code="TIMEOUT")
+
+
+def _since(began: float) -> float:
+    return (perf_counter() - began) * 1000.0

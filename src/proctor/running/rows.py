@@ -1,0 +1,173 @@
+"""Items as rows: what is asked in which order, and which cells each part of it has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from proctor.data.item import Item, Turn, derived_id
+from proctor.data.plain import plain
+from proctor.data.reply import Reply
+from proctor.data.value import MISSING, Missing
+from proctor.errors import EncodingError, UsageError
+from proctor.running.columns import Cell, Columns, joined, read_cells
+from proctor.running.record import RowId
+
+__all__ = ["Row", "RowMaker", "TurnPlan"]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPlan:
+    """One turn of a conversation. *given*: its input for the target; *input*: the same in plain data."""
+
+    index: int
+    given: Any
+    input: Any
+    ground_truth: Any
+    gates: tuple[Cell, ...] = ()
+    scorers: tuple[Cell, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An item to be run: its place in the input, its id and the number of the repeat, its cells.
+
+    *given*: the item as it came, for the target; *item*: the same in plain data, for scorers and results.
+    *turns*: of a conversation, else empty. *reply*: what the item carried, when it carried one.
+    """
+
+    index: int
+    id: RowId
+    given: Item
+    item: Item
+    gates: tuple[Cell, ...]
+    scorers: tuple[Cell, ...]
+    turns: tuple[TurnPlan, ...] = ()
+    reply: Reply | None = None
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """All cells, those of the whole item first."""
+        own = (*self.gates, *self.scorers)
+        return own + tuple(cell for turn in self.turns for cell in (*turn.gates, *turn.scorers)) if self.turns else own
+
+
+class RowMaker:
+    """Makes rows of items. *unique_ids*: ids are remembered, and must not come twice."""
+
+    def __init__(
+        self, gates: tuple[Cell, ...], scorers: tuple[Cell, ...], *, has_target: bool, unique_ids: bool = True
+    ) -> None:
+        self.gates = gates
+        self.scorers = scorers
+        self.columns = Columns([*gates, *scorers])
+        self.has_conversations = False
+        self._has_target = has_target
+        self._seen: dict[str, int] | None = {} if unique_ids else None
+
+    def make(self, item: Item, index: int) -> Row:
+        """The row of an item. Raises `ProctorError` for one that cannot be right."""
+        item_id = _item_id(item, self._seen)
+        _check_item(item, has_target=self._has_target)
+        turns = _turns(item)
+        settled = _settled(item)
+        gates, scorers = self.gates, self.scorers
+        if item.gates:
+            gates = joined(gates, read_cells(item.gates, "gate", where="gates"))
+        if item.scorers:
+            scorers = joined(scorers, read_cells(item.scorers, "scorer", where="scorers"))
+        reply = None if item.output is MISSING else Reply(output=settled.output)
+        row = Row(index, (item_id, 0), item if reply is None else settled, settled, gates, scorers, turns, reply)
+        if turns or item.gates or item.scorers:
+            self.columns.add(row.cells)
+        self.has_conversations = self.has_conversations or bool(turns)
+        return row
+
+
+def _item_id(item: Item, seen: dict[str, int] | None) -> str:
+    """The item's id. One that was given must be its own; one that is made gets a number when the content repeats."""
+    given = item.id
+    if given is not None:
+        given = str(given) if isinstance(given, int) and not isinstance(given, bool) else given
+        if not isinstance(given, str) or not given:
+            raise UsageError(f"id must be text that is not empty, not {given!r}")
+        if seen is not None:
+            if given in seen:
+                raise UsageError(f"the id {given!r} is taken by an earlier item")
+            seen[given] = 1
+        return given
+    try:
+        made = derived_id(item)
+    except EncodingError as problem:
+        raise UsageError(f"{problem}; or give the item an id") from problem
+    if seen is None:
+        return made
+    name = made
+    while name in seen:
+        seen[made] += 1
+        name = f"{made}-{seen[made]}"
+    seen[name] = 1
+    return name
+
+
+def _check_item(item: Item, *, has_target: bool) -> None:
+    given = [name for name in ("input", "inputs", "turns") if getattr(item, name) is not MISSING]
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given)} are both there; give one of them")
+    if isinstance(item.tags, str) or not isinstance(item.tags, Sequence):
+        raise UsageError(f"tags must be a list of texts, not {item.tags!r}")
+    if item.output is not MISSING:
+        if given and given[0] != "input":
+            raise UsageError(f"output and {given[0]} are both there: a saved reply has only its input")
+        return
+    if not given:
+        raise UsageError("has none of input, inputs, turns and output")
+    if not has_target:
+        raise UsageError("has no output, and there is no target to make one: give a target, or items with an output")
+
+
+def _turns(item: Item) -> tuple[TurnPlan, ...]:
+    """The turns of a conversation, from `inputs` or `turns`; none for a single question."""
+    name = "inputs" if item.inputs is not MISSING else "turns"
+    value = getattr(item, name)
+    if value is MISSING:
+        return ()
+    if isinstance(value, str | Mapping) or not isinstance(value, Sequence) or not value:
+        raise UsageError(f"{name} must be a list that is not empty, not {value!r}"[:200])
+    if name == "inputs":
+        return tuple(TurnPlan(i, given, plain(given), item.ground_truth) for i, given in enumerate(value))
+    return tuple(_turn(turn, index, item) for index, turn in enumerate(value))
+
+
+def _turn(turn: Any, index: int, item: Item) -> TurnPlan:
+    if not isinstance(turn, Turn):
+        raise UsageError(f"turns[{index}] must be a Turn or a mapping with input, not {turn!r}"[:200])
+    truth = item.ground_truth if turn.ground_truth is MISSING else turn.ground_truth
+    return TurnPlan(
+        index,
+        turn.input,
+        plain(turn.input),
+        plain(truth),
+        read_cells(turn.gates, "gate", where=f"turns[{index}].gates", turn=index) if turn.gates else (),
+        read_cells(turn.scorers, "scorer", where=f"turns[{index}].scorers", turn=index) if turn.scorers else (),
+    )
+
+
+_ATOMS = frozenset({str, int, float, bool, type(None), type(MISSING)})
+_FOREIGN = (
+    "input", "output", "ground_truth", "context", "expected_trajectory", "request_context", "tracing_context",
+    "start_options", "metadata", "label",
+)  # fmt: skip
+
+
+def _settled(item: Item) -> Item:
+    """The item in plain data: a target that changes what it was given changes nothing for the scorers."""
+    changes = {name: plain(value) for name in _FOREIGN if type(value := getattr(item, name)) not in _ATOMS}
+    if not isinstance(item.inputs, Missing):
+        changes["inputs"] = tuple(plain(given) for given in item.inputs)
+    if not isinstance(item.turns, Missing):
+        changes["turns"] = tuple(
+            replace(turn, input=plain(turn.input), ground_truth=plain(turn.ground_truth)) for turn in item.turns
+        )
+    return replace(item, **changes) if changes else item

@@ -1,0 +1,109 @@
+"""Scoring a reply: every cell's scorer on one run, at once where they must wait, within their time."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any
+
+from proctor.data.column import Column
+from proctor.data.outcome import NotRun, Origin, Outcome, Outcomes, Why
+from proctor.data.threshold import TOLERANCE
+from proctor.errors import ProctorError
+from proctor.running.columns import Cell
+from proctor.running.limits import Strikes
+from proctor.running.record import Event, Recorder, RowId
+from proctor.scoring.pipeline import Request, Walk
+from proctor.scoring.run import ScorerRun
+
+__all__ = ["RowScorer", "any_failed", "not_run"]
+
+
+class ScorerTimeout(ProctorError):
+    """A scorer took longer than it may."""
+
+    code = "TIMEOUT"
+
+
+class RowScorer:
+    """The scorers of a run. *timeout*: seconds for one of them on one reply."""
+
+    def __init__(self, recorder: Recorder, timeout: float | None) -> None:
+        self._recorder = recorder
+        self._timeout = timeout
+        self._strikes = Strikes()
+
+    async def score(
+        self,
+        cells: Sequence[Cell],
+        run: ScorerRun,
+        *,
+        row: RowId,
+        origin: Origin | None,
+        have: Mapping[Column, Outcome],
+    ) -> Outcomes:
+        """The outcomes of these cells, in order; those in *have* are taken as they are."""
+        outcomes: list[Any] = [None] * len(cells)
+        waiting = []
+        for place, cell in enumerate(cells):
+            known = have.get(cell.column) or self._strikes.refuse(cell)
+            if known is not None:
+                outcomes[place] = known
+                continue
+            walk = Walk(cell.scorer, run, column=cell.column, origin=origin)
+            now = walk.start()
+            if isinstance(now, Outcome):
+                outcomes[place] = now
+                await self._keep(row, now)
+            else:
+                waiting.append((place, self._finish(row, walk, now)))
+        for (place, _), outcome in zip(waiting, await _together([work for _, work in waiting]), strict=True):
+            outcomes[place] = outcome
+        return Outcomes(outcomes)
+
+    async def _finish(self, row: RowId, walk: Walk, now: Request) -> Outcome:
+        outcome = await walk.drive(now) if self._timeout is None else await self._in_time(walk, now, self._timeout)
+        await self._keep(row, outcome)
+        return outcome
+
+    async def _in_time(self, walk: Walk, now: Request, seconds: float) -> Outcome:
+        import asyncio
+
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                return await walk.drive(now)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            return walk.ended_by(ScorerTimeout(f"took longer than the {seconds:g} s of scorer_timeout="))
+
+    async def _keep(self, row: RowId, outcome: Outcome) -> None:
+        self._strikes.note(outcome)
+        await self._recorder.put(Event(row, outcome))
+
+
+def not_run(cells: Sequence[Cell], why: Why) -> Outcomes:
+    """What is said of cells that were never started."""
+    return Outcomes(Outcome(cell.column, "not_run", cause=NotRun(why)) for cell in cells)
+
+
+def any_failed(cells: Sequence[Cell], outcomes: Outcomes) -> bool:
+    """Whether a gate failed: scored below the top of its range, or broke. One that declined did not fail."""
+    for cell, outcome in zip(cells, outcomes, strict=True):
+        if outcome.status == "error":
+            return True
+        if outcome.score is not None and outcome.score < cell.scorer.range[1] - TOLERANCE:
+            return True
+    return False
+
+
+async def _together(work: Sequence[Coroutine[Any, Any, Outcome]]) -> Sequence[Outcome]:
+    if len(work) <= 1:
+        return [await one for one in work]
+    import asyncio
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one) for one in work]
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None  # a recorder's error, as it is with one scorer
+    return [task.result() for task in tasks]

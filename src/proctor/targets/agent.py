@@ -1,0 +1,50 @@
+"""An agent as a target: any object with `generate`, which is what the adapters of frameworks have.
+
+    async def generate(messages, *, thread_id, resource_id, options, request_context) -> AgentReply
+
+It is given one turn, as messages, and the thread that the turn belongs to; remembering the earlier turns of a thread
+is its own business. One that says `memory = None` (or False) remembers nothing: a conversation with it gives a warning.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proctor.data.agent_reply import AgentReply
+from proctor.data.read import read_input
+from proctor.data.reply import Reply
+from proctor.errors import TargetError
+from proctor.running.target import Call
+
+__all__ = ["AgentTarget"]
+
+
+class AgentTarget:
+    """Asks an agent. What it gives is `AgentReply`, or messages alone."""
+
+    def __init__(self, agent: Any) -> None:
+        self.agent = agent
+        self.remembers = bool(getattr(agent, "memory", True))
+        self.may_hang = False
+
+    async def reply(self, call: Call) -> Reply:
+        """One turn. What the agent raises is raised."""
+        given = await self.agent.generate(
+            read_input(call.input),
+            thread_id=call.thread_id,
+            resource_id=call.resource_id,
+            options=call.options,
+            request_context=call.request_context,
+        )
+        if given is None:
+            raise TargetError(f"{type(self.agent).__name__}.generate gave None; return an AgentReply")
+        if not isinstance(given, AgentReply):
+            return Reply(output=given)
+        return Reply(
+            output=given.messages,
+            usage=given.usage,
+            cost=given.cost,
+            finish_reason=given.finish_reason,
+            structured=given.structured,
+            origin=given.origin,
+        )
