@@ -277,6 +277,7 @@ async def test_items_come_in_input_order_whatever_the_order_in_which_they_end():
     assert ended != [item.item_id for item in result.items]
 
 
+@pytest.mark.slow
 async def test_every_number_is_the_same_at_any_concurrency():
     chance = random.Random(7)
     outputs = [chance.choice([chance.random(), chance.random(), 0.1, "boom", "n/a"]) for _ in range(120)]
