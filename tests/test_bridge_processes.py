@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 HEAD = """
     import asyncio, contextlib, os, sys, threading, time
     from proctor import MemoryRecorder, checks, create_scorer, run_evals_sync, scorer

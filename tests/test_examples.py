@@ -8,6 +8,7 @@ import pytest
 from tests.support import ROOT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "code", "said"), [("live_function.py", 0, "A function of rules: PASSED")])
 def test_an_example_runs_as_a_script(name, code, said):
     command = [sys.executable, ROOT / "examples" / name]

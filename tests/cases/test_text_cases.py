@@ -51,6 +51,7 @@ async def test_u01_a_result_is_written_and_read_back():
     assert loads(text).items[0].output == LONE
 
 
+@pytest.mark.slow
 def test_u01_the_command_prints_the_escape(tmp_path):
     data = tmp_path / "saved.jsonl"
     data.write_text(json.dumps({"id": "lone", "input": "Weather?", "output": LONE}), encoding="utf-8")

@@ -3,8 +3,8 @@ import inspect
 import pytest
 
 from proctor import ScorerRun, checks
-from proctor.checks.build import Findings, quote
 from proctor.data.codec import dumps, loads
+from proctor.scoring.build import Findings, quote
 
 ALL = [
     checks.includes("x"),

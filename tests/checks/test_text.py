@@ -209,6 +209,7 @@ def test_similarity_is_the_measure_of_the_lowered_texts(output, expected):
     assert scored(checks.similarity(expected), output) == dice(output.lower(), expected.lower())
 
 
+@pytest.mark.slow
 def test_d05_five_megabytes_take_no_longer_than_reading_them():
     text = "สวัสดี abc " * 450_000
     run = ScorerRun(output=text)

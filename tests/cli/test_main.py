@@ -73,6 +73,7 @@ def test_the_list_of_checks(proctor):
     assert "called_tool(name, *, times=1)\n    1 when the tool was called at least" in out
 
 
+@pytest.mark.slow
 def test_help_loads_none_of_the_engine():
     code = "import sys; from proctor.cli.main import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr.split()
@@ -172,6 +173,7 @@ def test_a_reader_that_has_gone_costs_neither_a_traceback_nor_the_code(start_pro
     assert process.stderr.read() == b""
 
 
+@pytest.mark.slow
 def test_a_closed_output_costs_nothing(tmp_path):
     command = f"exec {PROCTOR} run {ROOT / 'examples/refunds.py'} >&-"
     ran = subprocess.run(["sh", "-c", command], capture_output=True, cwd=tmp_path, check=False)

@@ -123,6 +123,98 @@ def test_of_several_exit_codes_the_first_in_the_order_is_given(proctor, write, k
     assert proctor("run", path)[0] == code
 
 
+@pytest.mark.parametrize("name", ["", "::wrong", "::in words"], ids=["the file", "by variable", "by name"])
+def test_an_eval_that_cannot_be_planned_is_named(proctor, write, name):
+    path = write("wrong = Eval(name='in words', data=[{'inptu': 'x'}], target=str.title, gates=[checks.includes('x')])")
+    code, out, err = proctor("run", path + name)
+    assert (code, out) == (2, "")
+    assert err.startswith("Error: evals.py::in words: 1 problem in data:\n  item 0: no field of an item 'inptu'.")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("data=[], gates=[checks.includes('x')]", "data: no items"),
+        ("data=[{'output': 'x'}]", "nothing to score with"),
+        ("data=[{'output': 'x'}], gates=[(checks.includes('x'), 0.5)]", "has a threshold"),
+        ("data=[{'output': 'x'}], scorers=checks.includes('x')", "put it in a list"),
+        ("data='nowhere.jsonl', gates=[checks.includes('x')]", "there is no file 'nowhere.jsonl'"),
+        ("data=[{'input': 'x'}], target='no_such:thing', gates=[checks.includes('x')]", "cannot import no_such"),
+        ("data=[{'output': 'x'}], gates=[checks.includes('x')], concurrency=0", "concurrency must be"),
+        ("data=[{'output': 'x'}], gates=[checks.includes('x')], recorder=5", "recorder must have"),
+    ],
+)
+def test_nothing_runs_when_a_later_eval_is_wrong(proctor, write, tmp_path, wrong, said):
+    path = write(f"""
+        from pathlib import Path
+
+        def paid(text):
+            Path("paid").touch()
+            return text
+
+        first = Eval(data=[{{"input": "x"}}], target=paid, gates=[checks.includes("x")])
+        second = Eval({wrong})
+    """)
+    code, out, err = proctor("run", path)
+    assert (code, out) == (2, "")
+    assert err.startswith("Error: evals.py::second: ")
+    assert said in err
+    assert not (tmp_path / "paid").exists()
+    assert proctor("run", f"{path}::first")[0] == 0
+
+
+RECORDER = """
+    from proctor import MemoryRecorder
+    from proctor.errors import ProctorError, UsageError
+
+    class Full(MemoryRecorder):
+        async def {method}(self, *given):
+            raise {error}
+
+    e = Eval(data=[{{"output": "x"}}], gates=[{gate}], recorder=Full())
+"""
+
+
+@pytest.mark.parametrize("method", ["start", "put", "flush"])
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        pytest.param("OSError(28, 'No space left on device')", 4, id="OSError"),
+        pytest.param("ConnectionError('database is gone')", 4, id="ConnectionError"),
+        pytest.param("ProctorError('written by another version')", 4, id="ProctorError"),
+        pytest.param("UsageError('another evaluation is in it')", 2, id="UsageError"),
+    ],
+)
+def test_a_run_that_could_not_be_finished_has_an_exit_code(proctor, write, method, error, code):
+    path = write(RECORDER.format(method=method, error=error, gate="checks.includes('x')"))
+    got, out, err = proctor("run", path)
+    assert (got, out) == (code, "")
+    assert err.startswith("Error: ")
+    assert error.split("'")[1] in err
+    assert "Traceback" not in err
+
+
+def test_so_has_one_whose_scorers_waited_at_the_same_time(proctor, write):
+    waits = "*[scorer(id=name)(lambda run: 1) for name in ('a', 'b')]"
+    path = write(RECORDER.format(method="put", error="OSError(28, 'No space left on device')", gate=waits))
+    code, _, err = proctor("run", path)
+    assert code == 4
+    assert "No space left on device" in err
+
+
+def test_a_run_that_ends_at_its_first_failure_has_that_exit_code_too(proctor, write):
+    path = write("""
+        def lost(text):
+            raise ConnectionError("lost")
+
+        e = Eval(data=[{"input": "x"}], target=lost, gates=[checks.includes("x")], on_error="raise")
+    """)
+    code, out, err = proctor("run", path)
+    assert (code, out) == (4, "")
+    assert "the target failed: ConnectionError: lost" in err
+    assert "Traceback" not in err
+
+
 # ── loading ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

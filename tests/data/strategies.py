@@ -151,6 +151,7 @@ FIELDS = {
     "Sequence[Any]": some(REFERENCES),  # gates and scorers
     "tool_mocks": some(anything),
     "amount": st.floats(0, 1e15),
+    "duration_ms": maybe(st.floats(0, allow_infinity=False)),
     "Sequence[Any] | Missing": one_or_missing(some(anything)),
     "Sequence[Turn] | Missing": one_or_missing(some(of(Turn))),
     "Sequence[str]": some(words),

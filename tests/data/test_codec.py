@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 
 import proctor.data
+from proctor import ScorerEntry, checks
 from proctor.data.codec import SCHEMA, decode, dumps, encode, loads
 from proctor.data.column import Column, ScorerRef
 from proctor.data.item import Item, Turn
@@ -62,6 +63,7 @@ def test_plain_data_comes_back_the_same(value):
     assert same(loads(dumps(value)), value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", VALUES, ids=lambda cls: cls.__name__)
 def test_values_over_plain_data_come_back_the_same(cls):
     @FEW
@@ -191,6 +193,15 @@ def test_a_scorer_of_a_turn_loads_as_its_reference():
     back = holds_the_law(Item(turns=[Turn("hi", gates=[FakeScorer("a")], scorers=(FakeEntry(0.5),))]))
     assert back.turns[0].gates == (ScorerRef("includes", "a", "f1"),)
     assert back.turns[0].scorers == ((ScorerRef("includes", "includes"), 0.5),)
+
+
+def test_a_real_scorer_and_its_entry_load_as_their_references():
+    check, bound = checks.includes("x"), Threshold(0.5)
+    item = Item("q", gates=[check], scorers=[ScorerEntry(check), ScorerEntry(check, 0.5), (check, 0.5), (check, bound)])
+    back = holds_the_law(item)
+    reference = ScorerRef("check-includes", "check-includes[x]", check.fingerprint)
+    assert back.gates == (reference,)
+    assert back.scorers == (reference, (reference, bound), (reference, 0.5), (reference, bound))
 
 
 def test_an_object_whose_reference_raises_is_described():
@@ -332,7 +343,7 @@ WRAPS = {
 
 
 @pytest.mark.parametrize("wrap", WRAPS.values(), ids=WRAPS)
-@pytest.mark.parametrize("levels", [1_000, 100_000])
+@pytest.mark.parametrize("levels", [1_000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_what_is_nested_too_deeply_is_refused_and_crashes_nothing(wrap, levels):
     for write in (encode, dumps, to_json):
         with pytest.raises(EncodingError, match="nested"):

@@ -36,6 +36,7 @@ def test_lists_become_tuples():
 # ── derived ids ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_a_derived_id_is_twelve_hex_digits_and_the_same_everywhere():
     """Written down, since runs are compared by it: if this changes, old runs match no more."""
     assert derived_id(Item("What is 2 + 2?", ground_truth=4)) == "4bcc63cbd300"

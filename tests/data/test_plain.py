@@ -268,7 +268,7 @@ def test_deep_data_is_refused_with_an_error_that_says_so():
         canonical_json(nested(1000))
 
 
-@pytest.mark.parametrize("levels", [1, DEEPEST, 100_000])
+@pytest.mark.parametrize("levels", [1, DEEPEST, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_what_is_accepted_does_not_depend_on_the_caller(levels):
     """So that data which enters a run can be written after it."""
 

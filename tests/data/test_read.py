@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proctor import ScorerRun, checks, run_evals_sync
 from proctor.data.message import Data, Message, Text
 from proctor.data.read import read_input, read_messages
 from proctor.data.value import MISSING
@@ -91,6 +92,78 @@ def test_the_messages_of_a_state_are_read():
 
 def test_such_a_value_reads_as_its_canonical_json():
     assert said({"b": 1, "a": None}) == [("assistant", '{"a":null,"b":1}')]
+
+
+@pytest.mark.parametrize(
+    ("value", "advice"),
+    [
+        pytest.param({"type": "human", "content": "x"}, "convert_to_openai_messages", id="langchain"),
+        pytest.param({"type": "AIMessageChunk", "content": "x"}, "convert_to_openai_messages", id="langchain chunk"),
+        pytest.param([{"kind": "request", "parts": []}], "give OpenAI chat messages", id="pydantic-ai"),
+        pytest.param({"type": "function_call_output", "call_id": "1"}, "give OpenAI chat", id="responses"),
+        pytest.param([{"a": 1}, {"choices": []}], r'give its \["choices"\]\[0\]\["message"\]', id="completion"),
+    ],
+)
+def test_an_unread_dialect_comes_with_what_to_give_instead(value, advice):
+    with pytest.raises(UnreadableMessages, match=f"which is not read here; .*{advice}"):
+        read_messages(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param({"type": "ai"}, id="a type alone"),
+        pytest.param({"type": "note", "content": "x"}, id="another type"),
+        pytest.param({"kind": "request"}, id="a kind alone"),
+        pytest.param({"type": "function_call"}, id="no call_id"),
+        pytest.param({"choices": "a or b"}, id="choices that are no list"),
+    ],
+)
+def test_what_only_looks_like_a_dialect_is_a_value(value):
+    assert read_messages(value) == (Message("assistant", (Data(value),)),)
+    assert read_messages([value]) == (Message("assistant", (Data([value]),)),)
+
+
+def test_an_unread_dialect_in_an_output_is_an_error_of_the_outcome():
+    result = run_evals_sync(
+        data=[{"output": [{"type": "ai", "content": "x", "tool_calls": []}]}], gates=[checks.used_no_tools()]
+    )
+    (outcome,) = result.items[0].gates
+    assert (outcome.status, outcome.error.code) == ("error", "UNREADABLE_OUTPUT")
+    assert "output[0]: this is a LangChain message" in outcome.error.message
+
+
+CALL = {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "pay", "arguments": "{}"}}]}
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        pytest.param({"messages": [CALL]}, id="messages alone"),
+        pytest.param({"messages": [CALL], "step": 3, "next": None}, id="among others"),
+    ],
+)
+def test_calls_in_the_messages_of_a_state_are_calls(state):
+    assert [call.name for call in ScorerRun(output=state).tool_calls] == ["pay"]
+    assert checks.called_tool("pay").run_sync(output=state).score == 1.0
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param({"messages": []}, id="no messages"),
+        pytest.param({"messages": ["hi"]}, id="texts"),
+        pytest.param({"messages": [{"content": "hi"}]}, id="no role"),
+        pytest.param({"messages": "hi"}, id="text"),
+    ],
+)
+def test_a_mapping_whose_messages_are_none_is_a_value(value):
+    assert read_messages(value) == (Message("assistant", (Data(value),)),)
+
+
+def test_errors_in_the_messages_of_a_state_name_the_place():
+    with pytest.raises(UnreadableMessages, match=r"^output\.messages\[1\]"):
+        read_messages({"messages": [CALL, {"role": "assistant", "content": 5}]})
 
 
 @pytest.mark.parametrize("value", [None, MISSING])

@@ -309,6 +309,7 @@ def test_sources_and_data_are_kept_without_text():
     assert message.text == ""
 
 
+@pytest.mark.slow
 def test_a_very_long_conversation_with_one_id_is_read_in_a_moment():
     """Anything that is not linear in the number of messages takes minutes here."""
     asked, answered = [calling(call())] * 20_000, [answer("r")] * 20_000

@@ -1,12 +1,15 @@
-import pytest
+from dataclasses import dataclass
 
-from proctor import EvalResult, Threshold, checks, run_evals_sync
+import pytest
+from pydantic import BaseModel
+
+from proctor import EvalResult, Item, ScorerEntry, Threshold, checks, run_evals_sync, scorer
 from proctor.data.codec import dumps, loads
-from proctor.data.column import Column
+from proctor.data.column import Column, ScorerRef
 from proctor.data.mean import Mean
 from proctor.data.result import NotScorableCounts, Summary
 from proctor.data.usage import Usage
-from proctor.errors import UnknownName
+from proctor.errors import UnknownName, UsageError
 
 
 def mean(position="scorer", turn=None, key="s[x]", id="s", **fields):
@@ -65,6 +68,38 @@ def test_the_exit_code_follows_from_the_means(fields, code):
     assert EvalResult(**{"eval_id": "e", "summary": Summary(items=1)} | fields).exit_code() == code
 
 
+@pytest.mark.parametrize("word", ["failed", "scored", "error", "not-scorable", "none"])
+def test_one_word_of_what_counts_needs_no_list(word):
+    result = EvalResult(eval_id="e", means=(mean("gate", passed=False, decided_by="scores"),), summary=Summary(items=1))
+    assert result.exit_code(word) == result.exit_code([word])
+    assert result.exit_code("none") == 0
+
+
+def test_another_word_is_refused_with_the_nearest():
+    with pytest.raises(UnknownName, match=r"no fail_on word 'fail'\. Did you mean 'failed'\?"):
+        RESULT.exit_code("fail")
+    with pytest.raises(UnknownName, match=r"'nonne'\. Did you mean 'none'"):
+        RESULT.exit_code(["failed", "nonne"])
+
+
+def test_a_result_is_neither_true_nor_false():
+    with pytest.raises(UsageError, match=r'ask result\.verdict == "passed", or result\.exit_code\(\)'):
+        bool(RESULT)
+    with pytest.raises(UsageError):
+        assert RESULT
+
+
+def test_a_scorer_that_is_a_gate_too_is_found_by_its_place():
+    check = checks.includes("sunny")
+    result = run_evals_sync(data=[{"output": "sunny"}], gates=[check], scorers=[(check, 0.5)])
+    for name in (check.key, check.id):
+        with pytest.raises(UnknownName, match=r"Several answer to it: gate check-includes\[sunny\], check-incl"):
+            result.scores[name]
+        assert result.scores.gates[name].column.position == "gate"
+        assert result.scores.agent[name].threshold == Threshold(0.5)
+    assert result.scores["gate check-includes[sunny]"] is result.gate_results[0]
+
+
 def test_declined_outcomes_are_counted_by_column_and_add_up_by_id():
     counts = NotScorableCounts({"gate s": 1, "s": 2}, {"s": 3})
     assert (counts.total, len(counts), list(counts)) == (3, 2, ["gate s", "s"])
@@ -98,4 +133,58 @@ def test_r12_a_result_is_written_and_read_back_equal():
     assert dumps(back) == text
     assert (back.verdict, back.sentence, back.means) == (result.verdict, result.sentence, result.means)
     assert str(back) == str(result)
+    assert back.items[0] == result.items[0]
+
+
+def test_r12_a_result_whose_items_bring_scorers_is_written_and_read_back():
+    """Code does not travel: the scorers come back as their references, and all else as it was."""
+    own, pair, entry = checks.includes("x"), checks.similarity("x"), scorer(id="mine")(lambda run: 1)
+    data = [
+        Item(id="a", output="x", gates=[own], scorers=[(pair, 0.5), ScorerEntry(entry, Threshold(max=1))]),
+        Item(id="b", output="x", scorers=[entry.named("again"), {"scorer": own.named("as a mapping")}]),
+    ]
+    result = run_evals_sync(data=data, gates=[checks.excludes("z")])
+    text = dumps(result)
+    back = loads(text)
+    assert dumps(back) == text
+    first, second = (row.item for row in back.items)
+    assert first.gates == (own.to_ref(),)
+    assert first.scorers == ((pair.to_ref(), 0.5), (entry.to_ref(), Threshold(max=1)))
+    assert second.scorers[0] == ScorerRef("mine", "again", entry.fingerprint)
+    assert (back.means, back.verdict, str(back)) == (result.means, result.verdict, str(result))
+    assert [row.scorers for row in back.items] == [row.scorers for row in result.items]
+
+
+def test_r12_foreign_values_of_an_item_come_back_in_their_plain_form():
+    @dataclass
+    class Step:
+        tool: str
+        args: tuple[int, ...]
+
+    class Options(BaseModel):
+        temperature: float = 0.5
+
+    item = Item(
+        "x",
+        id="a",
+        output="x",
+        expected_trajectory=[Step("search", (1, 2))],
+        start_options={"model": Options()},
+        request_context={"user": Options()},
+        metadata={"when": Options()},
+        label=Options(),
+    )
+    result = run_evals_sync(data=[item], scorers=[checks.includes("x")])
+    text = dumps(result)
+    back = loads(text)
+    assert dumps(back) == text
+    kept = result.items[0].item
+    assert list(kept.expected_trajectory[0]["args"]) == [1, 2]
+    assert kept.expected_trajectory[0]["tool"] == "search"
+    assert kept.start_options == {"model": {"temperature": 0.5}}
+    assert (kept.request_context, kept.metadata, kept.label) == (
+        {"user": {"temperature": 0.5}},
+        {"when": {"temperature": 0.5}},
+        {"temperature": 0.5},
+    )
     assert back.items[0] == result.items[0]

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from proctor import MISSING, Item, Message, Text, UsageError
@@ -68,6 +70,41 @@ def test_a_long_value_is_cut_in_the_message():
     assert len(str(caught.value)) <= 200
 
 
+@pytest.mark.parametrize(
+    ("key", "advice"),
+    [
+        ("question", "Name it input (or say --input KEY)."),
+        ("query", "Name it input (or say --input KEY)."),
+        ("prompt", "Name it input (or say --input KEY)."),
+        ("answer", "Name it output (or say --output KEY)."),
+        ("response", "Name it output (or say --output KEY)."),
+        ("expected", "Name it ground_truth (or say --truth KEY)."),
+        ("expected_output", "Name it ground_truth (or say --truth KEY)."),
+        ("expectedOutput", "Name it ground_truth (or say --truth KEY)."),
+        ("target", "Name it ground_truth (or say --truth KEY)."),
+    ],
+)
+def test_what_others_call_a_field_is_hinted_at(key, advice):
+    for row in ({key: "x"}, {"input": "x", "output": "y", key: "x"}):
+        with pytest.raises(UsageError, match=re.escape(f"no field of an item {key!r}. {advice}")) as caught:
+            item_from_row(row)
+        assert caught.value.code == "INVALID_DATA_ITEM"
+
+
+@pytest.mark.parametrize("message", [USER, ANSWER, {"role": "tool", "content": ""}], ids=lambda it: it["role"])
+def test_a_message_is_no_item(message):
+    with pytest.raises(
+        UsageError, match=r'is a message, not an item: wrap a conversation as \{"messages": \['
+    ) as caught:
+        item_from_row(message)
+    assert caught.value.code == "INVALID_DATA_ITEM"
+
+
+def test_what_others_call_a_field_is_metadata_of_a_conversation():
+    item = item_from_row({"messages": [USER, ANSWER], "expected": "sunny", "target": 1, "role": "x", "content": "y"})
+    assert item.metadata == {"expected": "sunny", "target": 1, "role": "x", "content": "y"}
+
+
 # ── saved conversations ────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -102,6 +139,34 @@ def test_keys_that_an_item_does_not_have_are_its_metadata():
 def test_a_conversation_has_its_fields_in_either_style():
     item = item_from_row({"messages": [USER, ANSWER], "groundTruth": "y", "externalId": "7"})
     assert (item.ground_truth, item.external_id, item.metadata) == ("y", "7", None)
+
+
+def test_every_field_of_a_conversation_may_be_in_camel_case():
+    row = {
+        "groundTruth": None,
+        "expectedTrajectory": ["search"],
+        "requestContext": {"user": 1},
+        "tracingContext": {"id": 2},
+        "startOptions": {"model": "m"},
+        "toolMocks": [],
+        "stopOnFailure": True,
+        "externalId": "e",
+        "id": "a",
+    }
+    item = item_from_row({"messages": [USER, ANSWER], "reward": 1, **row})
+    assert (item.ground_truth, item.expected_trajectory, item.request_context) == (None, ["search"], {"user": 1})
+    assert (item.tracing_context, item.start_options, item.tool_mocks) == ({"id": 2}, {"model": "m"}, ())
+    assert (item.stop_on_failure, item.external_id, item.id, item.metadata) == (True, "e", "a", {"reward": 1})
+
+
+def test_a_conversation_keeps_to_one_style():
+    with pytest.raises(UsageError, match="an item mixes snake_case and camelCase"):
+        item_from_row({"messages": [USER, ANSWER], "groundTruth": 1, "external_id": "e"})
+
+
+def test_keys_of_its_metadata_may_be_in_any_style():
+    item = item_from_row({"messages": [USER, ANSWER], "groundTruth": 1, "my_key": 2, "myOther": 3, 4: 5})
+    assert item.metadata == {"my_key": 2, "myOther": 3, 4: 5}
 
 
 def test_metadata_that_is_there_is_kept():

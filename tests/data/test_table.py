@@ -1,7 +1,9 @@
+from pathlib import Path
+
 import pytest
 from wcwidth import wcswidth
 
-from proctor import EvalResult, Item, ItemResult, Outcome, Threshold, checks, run_evals_sync, scorer
+from proctor import EvalResult, Item, ItemResult, Outcome, Score, Threshold, checks, run_evals_sync, scorer
 from proctor.data.outcome import Failure
 from proctor.data.result import Summary
 from proctor.data.table import printable, result_table
@@ -107,6 +109,95 @@ def test_s13_a_mean_near_its_bound_is_shown_on_its_side():
 
 def graded(score):
     return scorer(id="graded")(lambda run: score)
+
+
+def test_gates_and_errors_are_listed_before_thresholds_that_were_missed():
+    def look(run):
+        if run.output == "boom":
+            raise ValueError("broken")
+        return run.output == "fine"
+
+    def answer(given):
+        if given == "lost":
+            raise ConnectionError("no answer")
+        return given
+
+    told = str(
+        weather(
+            data=[{"id": f"case {word}", "input": word} for word in ("poor", "boom", "lost", "fine")],
+            target=answer,
+            gates=[scorer(id="strict")(lambda run: run.output != "poor")],
+            scorers=[(scorer(id="loose")(look), 0.9)],
+        )
+    )
+    listed = [line.split()[:4] for line in told[told.index("What failed") :].splitlines() if line.startswith("  case")]
+    assert listed == [
+        ["case", "poor", "gate", "strict:"],
+        ["case", "boom", "loose:", "ValueError:"],
+        ["case", "lost", "target:", "ConnectionError:"],
+        ["case", "poor", "loose:", "0.00"],
+    ]
+
+
+def test_an_item_without_an_id_is_called_by_its_place_and_how_its_input_begins():
+    data = [
+        {"input": "Is it sunny?", "output": "It rains."},
+        {"input": "Tell me\n  what the weather will be tomorrow, please", "output": "It rains."},
+        {"input": {"city": "Brooklyn"}, "output": "It rains."},
+        {"output": "It rains."},
+        {"id": "mine", "input": "Is it sunny?", "output": "It rains."},
+    ]
+    result = weather(data=data, gates=[checks.includes("sunny")], scorers=[])
+    text = result_table(result, width=200)
+    for label in ('#0 "Is it sunny?"', '#1 "Tell me what the weather wi..."', "#2  ", "#3  ", "mine  "):
+        assert f"  {label}" in text
+    assert result.sentence.startswith('gate check-includes[sunny] missed: item #0 "Is it sunny?" scored 0.00')
+
+
+def test_the_line_of_the_users_code_is_shown():
+    def broken(run):
+        return {}["key"]
+
+    def lost(given):
+        raise ConnectionError("lost")
+
+    here = Path(__file__).name
+    first = broken.__code__.co_firstlineno
+    scored = str(weather("x", gates=[scorer(broken)], scorers=[]))
+    assert f"KeyError: 'key' ({here}:{first + 1})" in " ".join(scored.split())
+    asked = str(weather(data=[{"input": "x"}], target=lost, gates=[checks.includes("x")], scorers=[]))
+    assert f"ConnectionError: lost ({here}:{lost.__code__.co_firstlineno + 1})" in " ".join(asked.split())
+
+
+def test_a_long_reason_is_cut_in_its_line_and_in_the_sentence():
+    result = weather("x", gates=[scorer(id="s")(lambda run: Score(0, reason="why " * 1000))], scorers=[])
+    text = str(result)
+    assert len(text) < 1500
+    assert text.count("...") == 2
+    assert result.items[0].gates[0].reason == "why " * 1000
+
+
+@pytest.mark.parametrize(
+    ("score", "shown"), [(0.9999, "0.9999"), (0.999, "0.999"), (0.99, "0.99"), (1 - 1e-8, "0.99999999"), (0.5, "0.50")]
+)
+def test_s13_a_gate_that_was_nearly_met_does_not_look_met(score, shown):
+    result = weather("x", gates=[graded(score)], scorers=[])
+    row = next(line for line in lines(result) if line.startswith("gate graded  "))
+    assert row.split()[2] == shown
+    assert f"scored {shown}" in result.sentence
+    assert f"gate graded: {shown}" in str(result)
+
+
+def test_s13_a_gate_that_was_met_within_rounding_noise_looks_met():
+    result = weather("x", gates=[graded(1 - 1e-10)], scorers=[])
+    assert next(line for line in lines(result) if line.startswith("gate graded  ")).split()[2] == "1.00"
+
+
+def test_how_many_must_be_scored_is_shown():
+    result = weather("x", gates=[], scorers=[(checks.similarity("x"), Threshold(0.5, min_scored=3))])
+    row = next(line for line in lines(result) if line.startswith("scorer"))
+    assert row.endswith(">= 0.5 (n >= 3)  MISSED (declines)")
+    assert "1 item scored, at least 3 needed" in result.sentence
 
 
 # ── what a terminal shows ──────────────────────────────────────────────────────────────────────────────────────────

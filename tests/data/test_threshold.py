@@ -99,3 +99,16 @@ def test_a_threshold_reads_as_its_bounds():
         "<= 0",
         ">= 0.25 and <= 1",
     ]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "text"),
+    [
+        pytest.param(Threshold(0.5, min_scored=3), ">= 0.5 (n >= 3)", id="3"),
+        pytest.param(Threshold(0.5, 0.9, min_scored=2), ">= 0.5 and <= 0.9 (n >= 2)", id="both bounds"),
+        pytest.param(Threshold(0.5, min_scored=1), ">= 0.5", id="1, as always"),
+        pytest.param(Threshold(0.5, min_scored=0), ">= 0.5", id="0"),
+    ],
+)
+def test_how_many_must_be_scored_is_told_when_it_is_more_than_one(threshold, text):
+    assert str(threshold) == text

@@ -59,3 +59,16 @@ def test_a_line_that_cannot_be_read_is_a_problem_in_its_place(tmp_path, line, me
     assert isinstance(found[1][1], UsageError)
     assert message in str(found[1][1])
     assert found[2][1] == {"a": 3}
+
+
+@pytest.mark.parametrize(
+    ("content", "hinted"),
+    [
+        pytest.param(b'{\n  "a": 1\n}\n', True, id="an object over several lines"),
+        pytest.param(b'[\r\n  {"a": 1}\r\n]\r\n', True, id="a list over several lines"),
+        pytest.param(b'{"a": 1\n', False, id="an object cut off"),
+    ],
+)
+def test_a_value_over_several_lines_is_hinted_at(tmp_path, content, hinted):
+    problem = rows(tmp_path, content)[0][1]
+    assert ("; one whole JSON value a line, or name the file .json" in str(problem)) == hinted

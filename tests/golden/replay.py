@@ -2,7 +2,8 @@
 
 Each case is equal, or changed by a rule of `deviations.py` (told by the case's content, never by its id), or a quirk
 (tagged `quirk:`) that we do not copy, or not yet possible. Anything else is unexplained and fails. Of the recorded
-folder beside the checkout the counts are asserted; another one may be named by $PROCTOR_GOLDEN, then they are printed.
+folder beside the checkout the counts are asserted; another one may be named by $PROCTOR_GOLDEN. The counts are printed
+below the tests.
 """
 
 import datetime as dt
@@ -23,6 +24,9 @@ from tests.support import shared
 
 RECORDED_AT = dt.datetime(2025, 1, 1, tzinfo=dt.UTC)
 TOLERANCE = 1e-12
+
+replayed: list[str] = []
+"""What `conftest` prints below the tests: a line for each file of cases."""
 
 Rules = Mapping[int, Callable[[dict[str, Any]], bool]]
 
@@ -138,7 +142,7 @@ class Report:
 
     def check(self, expected: str) -> None:
         """Fails on unexplained cases, and, of the recorded folder, when the counts are not the *expected*."""
-        print(f"{self.name}: {self}")
+        replayed.append(f"{self.name}: {self}")
         if self.unexplained:
             head = f"{self.name}: {len(self.unexplained)} cases differ and no rule says why"
             pytest.fail("\n".join([head, *self.unexplained]), pytrace=False)

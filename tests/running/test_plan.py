@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 
-from proctor import Item, Judge, Prompt, Threshold, UsageError, checks, create_scorer, run_evals_sync, scorer
+from proctor import Item, Judge, Prompt, Threshold, UsageError, checks, create_scorer, run_evals, run_evals_sync, scorer
 from proctor.errors import DataErrors, UnknownName
 from proctor.running.eval import Eval
 from proctor.running.plan import make_plan
@@ -123,6 +123,35 @@ def test_an_item_may_not_change_the_runs_threshold():
     assert "item 0 (a): one has another threshold here than in the run" in str(error)
 
 
+def test_an_item_may_not_give_the_runs_key_to_another_function():
+    own = graded("one").replace(generate_score=lambda ctx: 0)
+    error = refused(scorers=[ONE], data=[Item(id="a", output=1), Item(id="b", output=1, scorers=[own])])
+    assert error.problems == ("item 1 (b): one is another scorer here than in the run: give one of them .named('...')",)
+
+
+@pytest.mark.parametrize(
+    ("position", "common", "own"),
+    [
+        pytest.param("gates", ONE, ONE, id="gate, the same object"),
+        pytest.param("scorers", ONE, ONE, id="scorer, the same object"),
+        pytest.param("gates", checks.includes("x"), checks.includes("x"), id="gate, a built-in of the same arguments"),
+        pytest.param("scorers", checks.includes("x"), checks.includes("x"), id="scorer, a built-in likewise"),
+        pytest.param("scorers", (ONE, 0.5), (ONE, Threshold(0.5)), id="scorer with the same threshold"),
+    ],
+)
+def test_an_item_may_repeat_what_the_run_has(position, common, own):
+    options = {"gates": [], "scorers": [], position: [common]}
+    plan = planned(**options, data=[Item(id="a", output=1, **{position: [own]}), Item(id="b", output=1)])
+    assert len(plan.cells) == 1
+    assert [len(row.gates + row.scorers) for row in plan.rows] == [1, 1]
+
+
+def test_a_built_in_with_a_step_of_ones_own_is_another_scorer():
+    own = checks.includes("x").analyze(lambda ctx: 1)
+    error = refused(scorers=[checks.includes("x")], data=[Item(id="a", output=1, scorers=[own])])
+    assert "check-includes[x] is another scorer here than in the run" in str(error)
+
+
 # ── options ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -135,9 +164,55 @@ def test_on_item_complete_is_a_function():
     assert "on_item_complete must be a function" in str(refused(on_item_complete="print"))
 
 
-def test_an_argument_that_is_not_there_is_refused():
-    with pytest.raises(UnknownName, match="Did you mean 'scorers'"):
-        run_evals_sync(data=saved(1), scorer=[ONE])
+@pytest.mark.parametrize(
+    "listener", ["print", 5, lambda: None, lambda item, more: None], ids=["text", "number", "0", "2"]
+)
+def test_on_item_complete_takes_one_argument(listener):
+    assert "on_item_complete must be a function of one argument" in str(refused(on_item_complete=listener))
+
+
+@pytest.mark.parametrize("word", ["stop", "ignore", None, True], ids=repr)
+def test_on_error_is_one_of_two_words(word):
+    assert str(refused(on_error=word)) == f"on_error is 'record' or 'raise', not {word!r}"
+
+
+@pytest.mark.parametrize("name", [5, b"x", ["x"]], ids=repr)
+def test_a_name_is_text(name):
+    assert str(refused(name=name)) == f"name must be text, not {name!r}"
+
+
+class HalfARecorder:
+    async def put(self, event):
+        raise AssertionError("the run was begun")
+
+    async def flush(self):
+        raise AssertionError("the run was begun")
+
+
+@pytest.mark.parametrize(
+    ("recorder", "missing"),
+    [
+        pytest.param(HalfARecorder(), "start, find", id="half of one"),
+        pytest.param(5, "start, find, put, flush", id="number"),
+        pytest.param({}, "start, find, put, flush", id="mapping"),
+    ],
+)
+def test_a_recorder_has_what_a_recorder_has(recorder, missing):
+    assert f"recorder must have {missing}, as a Recorder has" in str(refused(recorder=recorder))
+
+
+@pytest.mark.parametrize(
+    ("argument", "guess"),
+    [("scorer", "scorers"), ("gate", "gates"), ("on_item_completed", "on_item_complete"), ("Target", "target")],
+)
+def test_an_argument_that_is_not_there_is_refused_with_the_nearest(argument, guess):
+    with pytest.raises(UnknownName, match=f"no argument of run_evals '{argument}'. Did you mean '{guess}'"):
+        run_evals_sync(data=saved(1), scorers=[ONE], **{argument: [ONE]})
+
+
+async def test_the_async_form_refuses_it_too():
+    with pytest.raises(UnknownName, match=r"no argument of run_evals 'recorders'\. Did you mean 'recorder'\?"):
+        await run_evals(data=saved(1), scorers=[ONE], recorders=[])
 
 
 # ── data ───────────────────────────────────────────────────────────────────────────────────────────────────────────

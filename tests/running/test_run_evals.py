@@ -9,7 +9,9 @@ import pytest
 from proctor import (
     Eval,
     Item,
+    MemoryRecorder,
     ScorerEntry,
+    ScorerRunError,
     Threshold,
     checks,
     not_scorable,
@@ -17,6 +19,7 @@ from proctor import (
     run_evals_sync,
     scorer,
 )
+from proctor.errors import TargetError
 from tests.running.graded import asked, echo, graded, saved
 
 NUMBERS = ("column", "mean", "n", "of", "errors", "not_scorable", "not_run", "passed", "decided_by", "sentence")
@@ -274,6 +277,7 @@ async def test_items_come_in_input_order_whatever_the_order_in_which_they_end():
     assert ended != [item.item_id for item in result.items]
 
 
+@pytest.mark.slow
 async def test_every_number_is_the_same_at_any_concurrency():
     chance = random.Random(7)
     outputs = [chance.choice([chance.random(), chance.random(), 0.1, "boom", "n/a"]) for _ in range(120)]
@@ -359,3 +363,93 @@ async def test_gates_are_done_before_scorers_begin():
 
     await run_evals(data=saved("x"), gates=[scorer(gate)], scorers=[scorer(grade)])
     assert order == ["gate", "scorer"]
+
+
+# ── ending at the first failure ────────────────────────────────────────────────────────────────────────────────────
+
+at_any_concurrency = pytest.mark.parametrize("concurrency", [1, 4], ids=["one at a time", "four at once"])
+
+
+@at_any_concurrency
+async def test_a_run_can_end_at_the_first_failure_of_the_target(concurrency):
+    recorder, told = MemoryRecorder(), []
+    with pytest.raises(TargetError, match="item i1: the target failed: ConnectionError: unable to answer") as caught:
+        await run_evals(
+            target=echo,
+            data=asked(1.0, "fail", *[1.0] * 20),
+            scorers=[graded()],
+            recorder=recorder,
+            on_item_complete=lambda item: told.append(item.item_id),
+            on_error="raise",
+            concurrency=concurrency,
+        )
+    assert caught.value.code == "RUN_EXPERIMENT_TARGET_FAILED_TO_GENERATE_RESULT"
+    assert recorder.finished["i1", 0].status == "error"
+    assert "i1" in told
+    assert len(recorder.finished) < 22
+
+
+@at_any_concurrency
+@pytest.mark.parametrize("position", ["gates", "scorers"])
+async def test_a_run_can_end_at_the_first_failure_of_a_scorer(position, concurrency):
+    recorder = MemoryRecorder()
+    broken = graded().preprocess(lambda ctx: "kept")
+    with pytest.raises(ScorerRunError, match=r"item i1: .*graded failed: ValueError: the scorer broke") as caught:
+        await run_evals(
+            data=saved(1.0, "boom", *[1.0] * 20),
+            **{position: [checks.excludes("z"), broken]},
+            recorder=recorder,
+            on_error="raise",
+            concurrency=concurrency,
+        )
+    error = caught.value
+    assert error.code == "RUN_EXPERIMENT_SCORER_FAILED_TO_SCORE_RESULT"
+    assert (error.failed_step, error.completed_steps) == ("generate_score", ("preprocess",))
+    assert error.result.preprocess_step_result == "kept"
+    assert [outcome.status for outcome in recorder.finished["i1", 0].outcomes] == ["scored", "error"]
+
+
+async def test_a_run_without_failures_ends_as_usual_whatever_is_asked_of_failures():
+    result = await run_evals(data=saved(1.0, "n/a", 0.0), scorers=[(graded(), 0.9)], on_error="raise")
+    assert (result.verdict, len(result.items)) == ("scored", 3)
+
+
+# ── gates on which every item declined ─────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_gate_on_which_every_item_declined_may_be_left_out():
+    options = {"data": saved("n/a", "n/a"), "gates": [graded()], "scorers": [checks.excludes("z")]}
+    assert (await run_evals(**options)).verdict == "failed"
+    result = await run_evals(**options, allow_unscored_gates=True)
+    gate = result.gate_results[0]
+    assert (result.verdict, gate.passed, gate.decided_by, result.exit_code()) == (None, None, None, 0)
+    assert gate.sentence == "gate graded decides nothing: every item declined"
+    assert result.sentence == f"nothing to decide: {gate.sentence}"
+
+
+@pytest.mark.parametrize("outputs", [("n/a", "boom"), ("n/a", 0.5), ("boom",)], ids=str)
+async def test_a_gate_that_is_missed_otherwise_is_missed_all_the_same(outputs):
+    result = await run_evals(data=saved(*outputs), gates=[graded()], allow_unscored_gates=True)
+    assert (result.verdict, result.gate_results[0].passed) == ("failed", False)
+
+
+async def test_gates_that_were_scored_decide_beside_one_that_was_not():
+    result = await run_evals(
+        data=saved("n/a"), gates=[graded(), checks.includes("n")], scorers=[], allow_unscored_gates=True
+    )
+    assert (result.verdict, result.sentence) == ("passed", "1 gate met")
+
+
+# ── notes ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_items_that_carry_an_output_beside_a_target_are_noted():
+    data = [{"input": "q"}, {"input": "q", "output": 1.0}, {"output": None}]
+    result = await run_evals(target=lambda given: 1.0, data=data, scorers=[graded()])
+    assert result.summary.notes == ("2 of 3 items carry an output: the target was not called for them",)
+    assert "1 note: 2 of 3 items carry an output" in str(result)
+
+
+async def test_saved_outputs_alone_are_no_surprise():
+    assert (await run_evals(data=saved(1.0), scorers=[graded()])).summary.notes == ()
+    assert (await run_evals(target=echo, data=asked(1.0), scorers=[graded()])).summary.notes == ()

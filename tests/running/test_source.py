@@ -95,6 +95,75 @@ def test_a_file_keeps_to_one_style(tmp_path):
     assert problem == "line 3: writes its keys in snake_case, line 2 in camelCase: keep to one"
 
 
+CONVERSATION = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}]
+
+
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        pytest.param(
+            [{"output": "a", "ground_truth": 1}, {"messages": CONVERSATION, "groundTruth": 1}],
+            "line 2: writes its keys in camelCase, line 1 in snake_case: keep to one",
+            id="a conversation among items",
+        ),
+        pytest.param(
+            [{"messages": CONVERSATION, "externalId": "e"}, {"messages": CONVERSATION, "external_id": "e"}],
+            "line 2: writes its keys in snake_case, line 1 in camelCase: keep to one",
+            id="two conversations",
+        ),
+    ],
+)
+def test_conversations_keep_to_the_style_of_the_file(tmp_path, rows, problem):
+    assert refused(written(tmp_path, "rows.jsonl", rows)).problems == (problem,)
+
+
+def test_every_row_in_the_other_style_is_named(tmp_path):
+    rows = [{"output": "a", "groundTruth": 1}, *[{"output": "b", "ground_truth": 1}] * 2, {"output": "c"}]
+    problems = refused(written(tmp_path, "rows.jsonl", rows)).problems
+    assert [problem.split(":")[0] for problem in problems] == ["line 2", "line 3"]
+
+
+def test_metadata_of_conversations_has_no_style(tmp_path):
+    rows = [{"messages": CONVERSATION, "groundTruth": 1, "my_reward": 1}, {"messages": CONVERSATION, "my_reward": 2}]
+    assert [item.metadata for item in items(written(tmp_path, "rows.jsonl", rows))] == [
+        {"my_reward": 1},
+        {"my_reward": 2},
+    ]
+
+
+def test_rows_of_python_keep_to_one_style_too():
+    (problem,) = refused([{"output": 1, "ground_truth": 1}, Item(output=1), {"output": 1, "groundTruth": 1}]).problems
+    assert problem == "item 2: writes its keys in camelCase, item 0 in snake_case: keep to one"
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        pytest.param({"question": "q", "output": "a"}, "Name it input (or say --input KEY)", id="question"),
+        pytest.param({"role": "user", "content": "hi"}, "is a message, not an item", id="message"),
+    ],
+)
+def test_what_is_nearly_an_item_is_told_with_its_line(tmp_path, row, said):
+    (problem,) = refused(written(tmp_path, "rows.jsonl", [{"output": 1}, row])).problems
+    assert problem.startswith("line 2: ")
+    assert said in problem
+
+
+def test_one_conversation_alone_is_to_be_put_in_a_list(tmp_path):
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps({"messages": CONVERSATION}))
+    with pytest.raises(UsageError, match=r"must hold a list of rows, not dict; put \[ \] around it"):
+        read_items(path)
+
+
+def test_json_over_several_lines_is_to_be_named_json(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps([{"output": 1}, {"output": 2}], indent=2))
+    problems = refused(path).problems
+    assert problems[0].startswith("line 1: is not JSON")
+    assert "; one whole JSON value a line, or name the file .json" in problems[0]
+
+
 def test_lines_that_are_no_json_are_named_with_the_others(tmp_path):
     path = written(tmp_path, "rows.jsonl", ['{"output": "a"}', '{"output": "b"', "", "nonsense", {"inptu": "c"}])
     problems = refused(path).problems

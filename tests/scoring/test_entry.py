@@ -85,6 +85,63 @@ def test_a_threshold_is_in_the_scorers_own_units():
         read_entry((SCALED, 6), "scorers[0]")
 
 
+TOXICITY = create_scorer(id="toxicity", better="lower").generate_score(lambda ctx: 0)
+
+
+@pytest.mark.parametrize("bound", [0.2, 0, 1], ids=repr)
+def test_a_number_for_a_scorer_whose_low_end_is_good_is_refused_with_what_to_write(bound):
+    """A number is the least mean; of such a scorer nobody means that."""
+    with pytest.raises(UsageError, match=re.escape(f"lower is better: use Threshold(max={bound!r})")) as caught:
+        read_entry((TOXICITY, bound), "scorers[0]")
+    assert caught.value.code == "INVALID_SCORER_THRESHOLD"
+    with pytest.raises(UsageError, match=re.escape(f"use Threshold(max={bound!r})")):
+        ScorerEntry(TOXICITY, bound)
+
+
+@pytest.mark.parametrize(
+    "threshold", [Threshold(max=0.2), {"max": 0.2}, Threshold(min=0.1), {"min": 0.1, "max": 0.2}], ids=repr
+)
+def test_bounds_that_are_named_are_taken_whichever_end_is_good(threshold):
+    assert read_entry((TOXICITY, threshold), "scorers[0]").threshold == Threshold.of(threshold)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "hint"),
+    [
+        pytest.param(80, "; for 80% write 0.8", id="80"),
+        pytest.param(99.5, "; for 99.5% write 0.995", id="99.5"),
+        pytest.param({"max": 5}, "; for 5% write 0.05", id="max"),
+        pytest.param(Threshold(100), "; for 100% write 1", id="100"),
+        pytest.param(101, "0 to 1", id="more than 100"),
+        pytest.param(-5, "0 to 1", id="below 0"),
+    ],
+)
+def test_what_was_meant_in_percent_is_hinted_at(threshold, hint):
+    with pytest.raises(UsageError) as caught:
+        read_entry((SCORER, threshold), "scorers[0]")
+    assert str(caught.value).endswith(hint)
+
+
+def test_a_scorer_of_another_range_takes_no_percent():
+    with pytest.raises(UsageError) as caught:
+        read_entry((SCALED, 80), "scorers[0]")
+    assert "%" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["includes", "called_tool", "no_tool_errors", "similarity"])
+def test_a_check_that_was_not_called_is_named(name):
+    with pytest.raises(UsageError, match=re.escape(f"scorers[0]: an entry takes a scorer, not the function {name}")):
+        read_entries([getattr(checks, name)], "scorers")
+    with pytest.raises(UsageError, match=re.escape(f"; call it: checks.{name}(...)")):
+        read_entries([(getattr(checks, name), 0.5)], "scorers")
+
+
+@pytest.mark.parametrize("where", ["gates", "scorers"])
+def test_one_scorer_alone_is_to_be_put_in_a_list(where):
+    with pytest.raises(UsageError, match=rf"{where} must be a list of scorers, not .*; put it in a list: \[\.\.\.\]"):
+        read_entries(SCORER, where)
+
+
 @pytest.mark.parametrize("given", [SCORER, "includes", {"agent": [SCORER]}, 5, None], ids=repr)
 def test_what_is_no_list_of_scorers_is_refused(given):
     with pytest.raises(UsageError, match="scorers must be a list of scorers") as caught:

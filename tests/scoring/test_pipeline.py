@@ -178,6 +178,7 @@ async def test_a_def_does_not_hold_the_event_loop():
     assert len(ticks) > 5
 
 
+@pytest.mark.slow
 async def test_a_pattern_that_searches_for_long_does_not_hold_the_event_loop():
     """Its first 20 milliseconds it does; after that it goes to a thread and lets others run."""
     ticks = [time.perf_counter()]

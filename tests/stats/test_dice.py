@@ -80,6 +80,7 @@ def test_it_is_1_only_for_the_same_bigrams(text):
     assert dice(text, text + text) < 1.0
 
 
+@pytest.mark.slow
 def test_d05_it_is_linear():
     """A megabyte takes seconds at the very most; a quadratic measure would take hours."""
     left, right = "abcdefghij" * 100_000, "bcdefghija" * 100_000

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from proctor import MISSING, Item, Message, Reply, Text, checks, run_evals
 from proctor.data.usage import Cost, Usage
+from proctor.running.target import Call
 from proctor.targets.callable import CallableTarget
 
 
@@ -172,9 +173,10 @@ async def test_a_stream_that_breaks_is_an_error():
     assert (reply.output, reply.error.type, reply.error.message) == (MISSING, "ConnectionError", "lost")
 
 
-async def test_a_keyboard_interrupt_is_not_the_targets():
+@pytest.mark.parametrize("form", [raising, raising_later], ids=["def", "async def"])
+async def test_a_keyboard_interrupt_is_not_the_targets(form):
     with pytest.raises(KeyboardInterrupt):
-        await replied(raising(KeyboardInterrupt()))
+        await CallableTarget(form(KeyboardInterrupt())).reply(Call(input="x", item=Item("x")))
 
 
 def endless():

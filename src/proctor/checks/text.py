@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from proctor.checks.build import Findings, bool_option, build_check, quote, text_option
 from proctor.checks.pattern import PatternTimeout, compile_pattern
 from proctor.data.threshold import TOLERANCE
 from proctor.errors import UsageError
+from proctor.scoring.build import Findings, bool_option, build_check, quote, text_option
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import Hop, StepContext

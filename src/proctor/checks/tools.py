@@ -10,9 +10,9 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from proctor.checks.build import Findings, bool_option, build_check, count_option, quote
 from proctor.data.message import ToolCall
 from proctor.errors import UsageError, cut
+from proctor.scoring.build import Findings, bool_option, build_check, count_option, quote
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import StepContext

@@ -107,7 +107,8 @@ def _threshold(fold: ColumnFold, threshold: Threshold) -> tuple[bool | None, Dec
         return False, "errors", f"{name} missed its threshold: {_errors(fold)}{allowed}"
     if fold.n < threshold.min_scored:
         by: DecidedBy = "errors" if bad and not fold.not_scorable else "declines"
-        return False, by, f"{name} missed its threshold: {fold.n} items scored, at least {threshold.min_scored} needed"
+        scored = f"{fold.n} item{'' if fold.n == 1 else 's'} scored"
+        return False, by, f"{name} missed its threshold: {scored}, at least {threshold.min_scored} needed"
     if mean is None:
         return None, None, f"{name} scored nothing and decides nothing (min_scored=0)"
     return True, "scores", f"{name} met: mean {shown_score(mean, threshold)} {counted}, needed {threshold}"

@@ -29,17 +29,26 @@ def failure_from(
 
 
 def _place(error: BaseException) -> str | None:
-    """The last line of the traceback that is not ours; None when it never left our own code."""
+    """The last line of the user's own code, else of a package's; None when it never left ours."""
     from pathlib import PurePath
 
-    place = None
+    own = others = None
     step = error.__traceback__
     while step is not None:
         module = str(step.tb_frame.f_globals.get("__name__"))
         if module.partition(".")[0] != "proctor":
-            place = f"{PurePath(step.tb_frame.f_code.co_filename).name}:{step.tb_lineno}"
+            file = step.tb_frame.f_code.co_filename
+            others = f"{PurePath(file).name}:{step.tb_lineno}"
+            own = own if _is_installed(file) else others
         step = step.tb_next
-    return place
+    return own or others
+
+
+def _is_installed(file: str) -> bool:
+    """Whether a file is Python's own or an installed package's."""
+    import os
+
+    return file.startswith(("<frozen ", os.path.dirname(os.__file__))) or "site-packages" in file  # noqa: PTH120
 
 
 def _traceback(error: BaseException) -> str | None:

@@ -1,4 +1,4 @@
-"""How a check is built: from a look at the run, a score read off the findings, and a sentence about them."""
+"""How a built-in scorer is built: from a look at the run, a score read off the findings, a sentence about them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Findings", "bool_option", "build_check", "count_option", "quote", "t
 
 
 class Findings(Mapping[str, Any]):
-    """What a check found: counts and verdicts by name. It cannot be changed, so runs that find the same share one."""
+    """What a scorer found: counts and verdicts by name. It cannot be changed, so runs that find the same share one."""
 
     __slots__ = ("_found",)
 
@@ -45,8 +45,13 @@ def build_check(
     score: Callable[[StepContext], Any],
     reason: Callable[[StepContext], str],
     kind: Kind = "binary",
+    positional: str | None = None,
 ) -> Scorer:
-    """A check as a scorer. *arguments*: all of them; *defaults*: of those that have one; the first is positional."""
+    """A built-in scorer. *look* may also give `not_scorable(...)`, or a `Hop` when the work turns out to be long.
+
+    *arguments*: all of them; *defaults*: of those that have one. *positional*: the one that stands bare in the key; the
+    first that has no default when not given.
+    """
     given = {key: value for key, value in arguments.items() if key not in defaults or defaults[key] != value}
     return Scorer(
         id=id,
@@ -56,7 +61,7 @@ def build_check(
         kind=kind,
         steps={"preprocess": look, "generate_score": score, "generate_reason": reason},
         arguments=given,
-        positional=next((key for key in arguments if key not in defaults), None),
+        positional=positional or next((key for key in arguments if key not in defaults), None),
         builtin=True,
     )
 
