@@ -200,4 +200,7 @@ def test_ctrl_c_ends_with_130(start_proctor, tmp_path, work):
     process = start_proctor("run", "slow.py")
     assert process.stdout.readline() == b"began\n"
     process.send_signal(signal.SIGINT)
-    assert ended(process, timeout=10) == (130, b"", b"Stopped.\n")
+    code, out, err = ended(process, timeout=10)
+    assert (code, err) == (130, b"Stopped.\n")
+    assert out.startswith(b"e: NO VERDICT, cancelled\n")
+    assert b"\n0 items, " in out

@@ -333,7 +333,7 @@ def test_the_block_for_scripts_does_not_run(proctor, write):
         ("data=[{'input': str(i)} for i in range(20)], target=str.title", False),
         ("data=[{'input': str(i)} for i in range(21)], target=str.title, concurrency=2", False),
         ("data=[{'output': str(i)} for i in range(21)]", False),
-        ("data=({'input': str(i)} for i in range(21)), target=str.title", True),
+        ("data=({'input': str(i)} for i in range(21)), target=str.title", False),
     ],
 )
 def test_many_items_one_at_a_time_give_a_hint(proctor, write, tmp_path, options, hinted):

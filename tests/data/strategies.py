@@ -197,6 +197,7 @@ VALUES: tuple[type, ...] = (
     Text, ToolCall, Reasoning, File, Data, Message, Turn, Item, Column, ScorerRef, Usage, Cost, JudgeExecution,
     JudgeRecord, NotScorable, Failure, NotRun, Origin, RunSnapshot, Outcome, Reply, TurnOutcomes, ItemResult, Mean,
     Threshold, NotScorableCounts, Summary, EvalResult, Step, Trajectory, ExpectedStep, TrajectoryExpectation, Opaque,
+    AgentReply, Difference,
 )  # fmt: skip
 
 # ── sameness ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -7,7 +7,7 @@ from proctor.data.column import Column
 from proctor.data.outcome import Failure, NotRun, NotScorable, Outcomes
 from proctor.data.usage import Cost, Usage
 from proctor.running.fold import ColumnFold, Fold
-from proctor.running.plan import Cell
+from proctor.running.columns import Cell, Columns
 from tests.running.graded import graded
 
 SCORER = Column("scorer", None, "graded", "graded")
@@ -35,7 +35,7 @@ def folded(*outcomes):
 
 def row(n, *, gates=(), scorers=(), replies=(), **fields):
     return ItemResult(
-        item=Item(n), item_id=f"i{n}", gates=Outcomes(gates), scorers=Outcomes(scorers), replies=replies, **fields
+        item=Item(n), item_id=f"i{n}", index=n, gates=Outcomes(gates), scorers=Outcomes(scorers), replies=replies, **fields
     )
 
 
@@ -80,47 +80,47 @@ def test_ten_tenths_make_a_tenth():
 
 
 def test_columns_are_counted_for_themselves_though_their_ids_are_one():
-    fold = Fold(CELLS)
-    fold.add(row(0, gates=[scored(1.0, GATE)], scorers=[scored(0.5)]), index=0)
-    fold.add(row(1, gates=[unscored("not_scorable", GATE)], scorers=[unscored("not_scorable")]), index=1)
+    fold = Fold(Columns(CELLS))
+    fold.add(row(0, gates=[scored(1.0, GATE)], scorers=[scored(0.5)]))
+    fold.add(row(1, gates=[unscored("not_scorable", GATE)], scorers=[unscored("not_scorable")]))
     assert [column.mean for column in fold.columns.values()] == [1.0, 0.5]
     declined = fold.not_scorable()
     assert (dict(declined.by_column), dict(declined.by_id)) == ({"gate graded[x]": 1, "graded": 1}, {"graded": 2})
 
 
 def test_a_column_without_declined_outcomes_is_not_listed():
-    fold = Fold(CELLS)
-    fold.add(row(0, scorers=[scored(1.0)]), index=0)
+    fold = Fold(Columns(CELLS))
+    fold.add(row(0, scorers=[scored(1.0)]))
     assert (len(fold.not_scorable()), fold.not_scorable().total) == (0, 0)
 
 
 def test_rows_are_counted_and_those_whose_target_failed():
-    fold = Fold(CELLS)
-    fold.add(row(0, scorers=[scored(1.0)]), index=0)
-    fold.add(row(1, status="error", error=ERROR), index=1)
+    fold = Fold(Columns(CELLS))
+    fold.add(row(0, scorers=[scored(1.0)]))
+    fold.add(row(1, status="error", error=ERROR))
     assert (fold.items, fold.item_errors) == (2, 1)
 
 
 def test_tokens_and_cost_of_the_replies_add_up():
-    fold = Fold(CELLS)
+    fold = Fold(Columns(CELLS))
     for n in range(10):
         reply = Reply("x", usage=Usage(input_tokens=2, output_tokens=1), cost=Cost(amount=0.1))
-        fold.add(row(n, replies=(reply,)), index=n)
-    fold.add(row(10, replies=(Reply("x"),)), index=10)
+        fold.add(row(n, replies=(reply,)))
+    fold.add(row(10, replies=(Reply("x"),)))
     assert fold.usage == Usage(input_tokens=20, output_tokens=10)
     assert fold.cost == Cost(amount=1.0)
 
 
 def test_what_nobody_reported_is_not_zero():
-    fold = Fold(CELLS)
-    fold.add(row(0, replies=(Reply("x"),)), index=0)
+    fold = Fold(Columns(CELLS))
+    fold.add(row(0, replies=(Reply("x"),)))
     assert (fold.usage, fold.cost, fold.notes) == (None, None, [])
 
 
 def test_costs_in_several_units_are_not_added_up():
-    fold = Fold(CELLS)
+    fold = Fold(Columns(CELLS))
     for n, unit in enumerate(["USD", "EUR"]):
-        fold.add(row(n, replies=(Reply("x", cost=Cost(amount=1.0, unit=unit)),)), index=n)
+        fold.add(row(n, replies=(Reply("x", cost=Cost(amount=1.0, unit=unit)),)))
     assert fold.cost is None
     assert fold.notes == ["costs are in several units (EUR, USD) and not added up"]
 

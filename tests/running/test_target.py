@@ -16,7 +16,7 @@ class Agent:
 
 def test_an_object_that_replies_is_a_target():
     agent = Agent()
-    assert as_target(agent) is agent
+    assert as_target(agent).thing is agent
 
 
 def test_a_callable_is_wrapped():

@@ -26,8 +26,8 @@ class Eval(Value):
     """An evaluation that has not been run. At module level of a file, `proctor run FILE` finds it.
 
     *data*: items, mappings of their fields, the path of a file, or an iterator (also async).
-    *target*: what is under test: a callable (def or async def, of one argument, the item's input), an agent (an object with
-    `generate`), or `package.module:name`; None when every item carries its output. *gates*: scorers that every item
+    *target*: what is under test: a callable (def or async def, of one argument, the item's input), an agent (an object
+    with `generate`), or `package.module:name`; None when every item carries its output. *gates*: scorers that every item
     must pass. *scorers*: scorers, alone or with a threshold `(scorer, 0.8)`, or `AgentScorers`. *concurrency*: how many
     items are in flight. *on_item_complete*: called with each `ItemResult`, def or async def, one at a time. *recorder*:
     where replies and outcomes are put as they come.

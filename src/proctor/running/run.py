@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -31,16 +31,19 @@ __all__ = ["Progress", "Run"]
 R = TypeVar("R")
 
 
-@dataclass(slots=True)
 class Progress:
-    """How far a run is. *total*: rows in all, None for a stream. *in_flight*: what is being worked at, since when."""
+    """How far a run is, while it goes on.
 
-    total: int | None
-    done: int = 0
-    failed: int = 0
-    errors: int = 0
-    not_scorable: int = 0
-    in_flight: dict[str, float] = field(default_factory=dict)
+    *total*: rows in all, None for a stream. *done*, *failed* (a gate or threshold fell short), *errors* (the target or
+    a scorer failed): rows. *not_scorable*: outcomes. *in_flight*: what is being worked at, since when (`perf_counter`).
+    """
+
+    __slots__ = ("done", "errors", "failed", "in_flight", "not_scorable", "total")
+
+    def __init__(self, total: int | None) -> None:
+        self.total = total
+        self.done = self.failed = self.errors = self.not_scorable = 0
+        self.in_flight: dict[str, float] = {}
 
 
 class Run:

@@ -14,9 +14,9 @@ from proctor.data.value import Value
 from proctor.errors import ProctorError, UnknownName, UsageError, safe_message
 from proctor.plugins import find, known
 
-__all__ = ["DataFile", "Source", "read_items"]
+__all__ = ["NO_DATA", "DataFile", "Source", "read_items"]
 
-_NO_DATA = "RUN_EXPERIMENT_FAILED_NO_DATA_PROVIDED"
+NO_DATA = "RUN_EXPERIMENT_FAILEDNO_DATA_PROVIDED"
 _CODE = "INVALID_DATA_ITEM"
 
 
@@ -64,9 +64,9 @@ def _numbered(data: Iterable[Any]) -> Iterator[tuple[str, Any]]:
 
 def _rows_of(file: Path) -> Iterable[tuple[str, Any]]:
     if not file.exists():
-        raise UsageError(f"there is no file {str(file)!r} (looked in {Path.cwd()})", code=_NO_DATA)
+        raise UsageError(f"there is no file {str(file)!r} (looked in {Path.cwd()})", code=NO_DATA)
     if file.is_dir():
-        raise UsageError(f"{str(file)!r} is a folder; give one of its files", code=_NO_DATA)
+        raise UsageError(f"{str(file)!r} is a folder; give one of its files", code=NO_DATA)
     try:
         read = find("file", file.suffix.lower())
     except UnknownName:
@@ -94,7 +94,7 @@ def _items(where: str, rows: Iterable[tuple[str, Any]], *, names: Mapping[str, s
         except ProctorError as problem:
             source.rows.append((place, problem))
     if not source.rows:
-        raise UsageError(f"{where}: no items", code=_NO_DATA)
+        raise UsageError(f"{where}: no items", code=NO_DATA)
     return source
 
 

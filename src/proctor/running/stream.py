@@ -7,7 +7,8 @@ from typing import Any
 
 from proctor.data.item import Item
 from proctor.data.row import item_from_row
-from proctor.errors import ProctorError, TargetError, safe_message
+from proctor.errors import ProctorError, TargetError, UsageError, safe_message
+from proctor.running.source import NO_DATA
 
 __all__ = ["arriving"]
 
@@ -23,6 +24,8 @@ async def arriving(data: Any) -> AsyncIterator[tuple[int, Item | ProctorError]]:
         try:
             row = await anext(rows)
         except StopAsyncIteration:
+            if index == 0:
+                raise UsageError("data has no items", code=NO_DATA) from None
             return
         except Exception as error:
             raised = f"{type(error).__name__}: {safe_message(error)}"
