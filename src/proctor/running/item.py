@@ -18,7 +18,7 @@ from proctor.running.plan import Cell, Row
 from proctor.running.record import Event, Recorder
 from proctor.running.target import Call, Target
 from proctor.scoring.failure import failure_from
-from proctor.scoring.pipeline import Request, Walk
+from proctor.scoring.pipeline import Request, Wait, Walk
 from proctor.scoring.run import ScorerRun
 
 __all__ = ["RowRunner", "raise_first_error"]
@@ -71,20 +71,26 @@ class RowRunner:
     ) -> Outcomes:
         """The outcomes of these cells, in order. Those that must wait for something wait at the same time."""
         outcomes: list[Any] = [None] * len(cells)
-        waiting = []
-        for place, cell in enumerate(cells):
-            known = have.get(cell.column) or self.strikes.refuse(cell)
-            if known is not None:
-                outcomes[place] = known
-                continue
-            walk = Walk(cell.scorer, run, column=cell.column, origin=reply.origin)
-            now = walk.start()
-            if isinstance(now, Outcome):
-                outcomes[place] = now
-                await self._keep(row, now)
-            else:
-                waiting.append((place, self._finish(row, walk, now=now)))
-        for (place, _), outcome in zip(waiting, await _together([work for _, work in waiting]), strict=True):
+        waiting: dict[int, tuple[Walk, Request]] = {}
+        try:
+            for place, cell in enumerate(cells):
+                known = have.get(cell.column) or self.strikes.refuse(cell)
+                if known is not None:
+                    outcomes[place] = known
+                    continue
+                walk = Walk(cell.scorer, run, column=cell.column, origin=reply.origin)
+                now = walk.start()
+                if isinstance(now, Outcome):
+                    outcomes[place] = now
+                    await self._keep(row, now)
+                else:
+                    waiting[place] = walk, now
+        except BaseException:
+            for _, request in waiting.values():
+                _drop(request)
+            raise
+        ended = await _together([self._finish(row, walk, now=now) for walk, now in waiting.values()])
+        for place, outcome in zip(waiting, ended, strict=True):
             outcomes[place] = outcome
         return Outcomes(outcomes)
 
@@ -159,6 +165,12 @@ def _scorer_run(row: Row, reply: Reply) -> ScorerRun:
         duration_ms=reply.duration_ms,
         extra={"metadata": item.metadata} if item.metadata else None,
     )
+
+
+def _drop(request: Request) -> None:
+    """Close a coroutine that nobody will await: Python would warn of it."""
+    if isinstance(request, Wait) and isinstance(request.awaitable, Coroutine):
+        request.awaitable.close()
 
 
 async def _together(work: Sequence[Coroutine[Any, Any, Outcome]]) -> Sequence[Outcome]:
