@@ -233,6 +233,27 @@ def test_a_second_interrupt_does_not_wait(start, concurrency):
     assert (out.split(), err, process.returncode) == (["interrupted"], "", 0)
 
 
+@at_any_concurrency
+def test_an_interrupt_under_a_loop_of_ones_own_waits_too(start, concurrency):
+    text = INTERRUPTED.format(cleaning=0.1, concurrency=concurrency)
+    process = start(
+        """
+        from proctor import run_evals
+
+        def verdict(**options):
+            data = [{"input": n} for n in range(4)]
+            asyncio.run(run_evals(data=data, gates=[checks.includes("a")], **options))
+        """,
+        text,
+    )
+    for _ in range(concurrency):
+        assert process.stdout.readline() == "began\n"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    words = ["cleaning"] * concurrency + ["cleaned"] * concurrency + ["flushed", "interrupted"]
+    assert (out.split(), err, process.returncode) == (words, "", 0)
+
+
 def test_an_interrupted_program_can_go_on(start):
     process = start(INTERRUPTED.format(cleaning=0, concurrency=1), "say(verdict())")
     assert process.stdout.readline() == "began\n"
