@@ -200,7 +200,8 @@ INTERRUPTED = """
             say("cleaned")
 
     try:
-        verdict(target=slow, recorder=Flushing(), concurrency={concurrency})
+        if verdict(target=slow, recorder=Flushing(), concurrency={concurrency}) is None:
+            say("ended early")
     except KeyboardInterrupt:
         say("interrupted")
 """
@@ -214,8 +215,8 @@ def test_an_interrupt_waits_until_the_run_has_cleaned_up_and_flushed(start, conc
         assert process.stdout.readline() == "began\n"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
-    words = ["cleaning"] * concurrency + ["cleaned"] * concurrency + ["flushed", "interrupted"]
-    assert (out.split(), err, process.returncode) == (words, "", 0)
+    words = ["cleaning"] * concurrency + ["cleaned"] * concurrency + ["flushed", "ended early"]
+    assert (out.splitlines(), err, process.returncode) == (words, "", 0)
 
 
 @at_any_concurrency
@@ -233,11 +234,32 @@ def test_a_second_interrupt_does_not_wait(start, concurrency):
     assert (out.split(), err, process.returncode) == (["interrupted"], "", 0)
 
 
+@at_any_concurrency
+def test_an_interrupt_under_a_loop_of_ones_own_waits_too(start, concurrency):
+    text = INTERRUPTED.format(cleaning=0.1, concurrency=concurrency)
+    process = start(
+        """
+        from proctor import run_evals
+
+        def verdict(**options):
+            data = [{"input": n} for n in range(4)]
+            asyncio.run(run_evals(data=data, gates=[checks.includes("a")], **options))
+        """,
+        text,
+    )
+    for _ in range(concurrency):
+        assert process.stdout.readline() == "began\n"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    words = ["cleaning"] * concurrency + ["cleaned"] * concurrency + ["flushed", "ended early"]
+    assert (out.splitlines(), err, process.returncode) == (words, "", 0)
+
+
 def test_an_interrupted_program_can_go_on(start):
     process = start(INTERRUPTED.format(cleaning=0, concurrency=1), "say(verdict())")
     assert process.stdout.readline() == "began\n"
     process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=30)[0].split()[-2:] == ["interrupted", "passed"]
+    assert process.communicate(timeout=30)[0].split()[-3:] == ["ended", "early", "passed"]
 
 
 def test_an_interrupt_in_a_def_target_ends_the_run_without_waiting_for_it(start):
@@ -247,11 +269,11 @@ def test_an_interrupt_in_a_def_target_ends_the_run_without_waiting_for_it(start)
             time.sleep(60)
 
         try:
-            verdict(target=slow)
+            say(verdict(target=slow))
         except KeyboardInterrupt:
             say("interrupted")
     """)
     assert process.stdout.readline() == "began\n"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
-    assert (out.split(), err, process.returncode) == (["interrupted"], "", 0)
+    assert (out.split(), err, process.returncode) == (["None"], "", 0)

@@ -12,7 +12,9 @@ from typing import Any, get_args
 
 from hypothesis import strategies as st
 
+from proctor.data.agent_reply import AgentReply
 from proctor.data.column import Column, ScorerRef
+from proctor.data.compare import Difference
 from proctor.data.item import Item, Turn
 from proctor.data.judge import JudgeExecution, JudgeRecord
 from proctor.data.mean import DecidedBy, Mean

@@ -1,4 +1,6 @@
 import asyncio
+import gc
+import warnings
 
 import pytest
 
@@ -11,6 +13,7 @@ from proctor import (
     ScorerRunError,
     UsageError,
     checks,
+    create_scorer,
     run_evals,
     run_evals_sync,
     scorer,
@@ -202,6 +205,33 @@ async def test_a_recorder_that_raises_ends_the_run_with_its_own_error(scorers, a
     with pytest.raises(error, match="no space left"):
         await run_evals(data=saved(*[1.0] * 8), scorers=scorers, recorder=recorder, concurrency=concurrency)
     assert recorder.flushed == (at != "start")
+
+
+@pytest.mark.parametrize("why", ["raises", "is cancelled"])
+async def test_a_scorer_that_was_started_is_not_left_behind_when_the_recorder(why):
+    """Python would warn of a coroutine that was never awaited."""
+
+    class Slow(MemoryRecorder):
+        async def put(self, event):
+            if isinstance(event.value, Outcome):
+                at_work.set()
+                await asyncio.sleep(60 if why == "is cancelled" else 0)
+                raise OSError
+
+    at_work = asyncio.Event()
+    later = create_scorer(id="later").generate_score(wait)
+    shaped = create_scorer(id="shaped", prepare_run=wait).generate_score(lambda ctx: 1)
+    scorers = [later, shaped, scorer(id="def")(lambda run: 1), graded()]
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        running = asyncio.create_task(run_evals(data=saved(1.0), scorers=scorers, recorder=Slow()))
+        await at_work.wait()
+        if why == "is cancelled":
+            running.cancel()
+        await asyncio.wait([running])
+        gc.collect()
+    assert running.cancelled() == (why == "is cancelled")
+    assert [str(warning.message) for warning in warned] == []
 
 
 def never_ready(run):

@@ -12,7 +12,7 @@ from proctor.errors import ProctorError
 from proctor.running.columns import Cell
 from proctor.running.limits import Strikes
 from proctor.running.record import Event, Recorder, RowId
-from proctor.scoring.pipeline import Request, Walk
+from proctor.scoring.pipeline import Request, Wait, Walk
 from proctor.scoring.run import ScorerRun
 
 __all__ = ["RowScorer", "any_failed", "not_run"]
@@ -43,20 +43,26 @@ class RowScorer:
     ) -> Outcomes:
         """The outcomes of these cells, in order; those in *have* are taken as they are."""
         outcomes: list[Any] = [None] * len(cells)
-        waiting = []
-        for place, cell in enumerate(cells):
-            known = have.get(cell.column) or self._strikes.refuse(cell)
-            if known is not None:
-                outcomes[place] = known
-                continue
-            walk = Walk(cell.scorer, run, column=cell.column, origin=origin)
-            now = walk.start()
-            if isinstance(now, Outcome):
-                outcomes[place] = now
-                await self._keep(row, now)
-            else:
-                waiting.append((place, self._finish(row, walk, now)))
-        for (place, _), outcome in zip(waiting, await _together([work for _, work in waiting]), strict=True):
+        waiting: dict[int, tuple[Walk, Request]] = {}
+        try:
+            for place, cell in enumerate(cells):
+                known = have.get(cell.column) or self._strikes.refuse(cell)
+                if known is not None:
+                    outcomes[place] = known
+                    continue
+                walk = Walk(cell.scorer, run, column=cell.column, origin=origin)
+                now = walk.start()
+                if isinstance(now, Outcome):
+                    outcomes[place] = now
+                    await self._keep(row, now)
+                else:
+                    waiting[place] = walk, now
+        except BaseException:
+            for _, request in waiting.values():
+                _drop(request)
+            raise
+        ended = await _together([self._finish(row, walk, now) for walk, now in waiting.values()])
+        for place, outcome in zip(waiting, ended, strict=True):
             outcomes[place] = outcome
         return Outcomes(outcomes)
 
@@ -94,6 +100,12 @@ def any_failed(cells: Sequence[Cell], outcomes: Outcomes) -> bool:
         if outcome.score is not None and outcome.score < cell.scorer.range[1] - TOLERANCE:
             return True
     return False
+
+
+def _drop(request: Request) -> None:
+    """Close a coroutine that nobody will await: Python would warn of it."""
+    if isinstance(request, Wait) and isinstance(request.awaitable, Coroutine):
+        request.awaitable.close()
 
 
 async def _together(work: Sequence[Coroutine[Any, Any, Outcome]]) -> Sequence[Outcome]:
