@@ -251,7 +251,7 @@ def test_an_interrupt_under_a_loop_of_ones_own_waits_too(start, concurrency):
         assert process.stdout.readline() == "began\n"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
-    words = ["cleaning"] * concurrency + ["cleaned"] * concurrency + ["flushed", "ended early"]
+    words = ["cleaning"] * concurrency + ["cleaned"] * concurrency + ["flushed", "interrupted"]
     assert (out.splitlines(), err, process.returncode) == (words, "", 0)
 
 

@@ -19,6 +19,7 @@ from proctor.data.item import Item, Turn
 from proctor.data.judge import JudgeExecution, JudgeRecord
 from proctor.data.mean import DecidedBy, Mean
 from proctor.data.message import CallState, Data, File, Message, Reasoning, Text, ToolCall
+from proctor.data.opaque import Opaque
 from proctor.data.outcome import (
     Failure,
     NotRun,
@@ -30,7 +31,6 @@ from proctor.data.outcome import (
     Status,
     Why,
 )
-from proctor.data.plain import Opaque
 from proctor.data.reply import ItemResult, ItemStatus, Reply, TurnOutcomes
 from proctor.data.result import EvalResult, NotScorableCounts, RunStatus, Summary, Verdict
 from proctor.data.threshold import Threshold

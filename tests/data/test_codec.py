@@ -22,8 +22,9 @@ from proctor.data.column import Column, ScorerRef
 from proctor.data.item import Item, Turn
 from proctor.data.mean import Mean
 from proctor.data.message import Data, Message, Text
+from proctor.data.opaque import Opaque
 from proctor.data.outcome import Origin, Outcome, Outcomes
-from proctor.data.plain import DEEPEST, Opaque, plain, to_json
+from proctor.data.plain import DEEPEST, plain, to_json
 from proctor.data.reply import ItemResult, Reply
 from proctor.data.result import EvalResult, NotScorableCounts, Summary
 from proctor.data.threshold import Threshold

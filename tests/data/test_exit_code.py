@@ -40,7 +40,10 @@ CASES = {
     "targets that failed": ([scorer(not_run=1, no_reply=1, n=3)], 4),
     "not asked for, after a gate that missed": ([scorer(not_run=1, n=3)], 0),
     "errors that are allowed": ([scorer(errors=1, n=3, threshold=Threshold(0.5, max_errors=0.25), passed=True)], 0),
-    "failed targets that are allowed": ([scorer(not_run=1, no_reply=1, n=3, threshold=Threshold(0, max_errors=0.25))], 0),
+    "failed targets that are allowed": (
+        [scorer(not_run=1, no_reply=1, n=3, threshold=Threshold(0, max_errors=0.25))],
+        0,
+    ),
     "one error too many": ([scorer(errors=1, not_run=1, no_reply=1, n=2, threshold=Threshold(0, max_errors=0.25))], 4),
     "a third of three": ([scorer(errors=1, of=3, n=2, threshold=Threshold(0, max_errors=1 / 3))], 0),
     "declines": ([scorer(not_scorable=1, n=3)], 0),

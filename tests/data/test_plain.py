@@ -21,7 +21,8 @@ from hypothesis import given, settings
 from pydantic import BaseModel, RootModel, SecretStr, computed_field
 
 from proctor.data.message import Data, Message, Text
-from proctor.data.plain import DEEPEST, Opaque, canonical_json, describe, plain, to_json
+from proctor.data.opaque import Opaque, describe
+from proctor.data.plain import DEEPEST, canonical_json, plain, to_json
 from proctor.data.value import MISSING
 from proctor.errors import EncodingError
 from tests.data.strategies import plain_data, same

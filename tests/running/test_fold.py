@@ -6,8 +6,8 @@ from proctor import Item, ItemResult, Outcome, Reply
 from proctor.data.column import Column
 from proctor.data.outcome import Failure, NotRun, NotScorable, Outcomes
 from proctor.data.usage import Cost, Usage
-from proctor.running.fold import ColumnFold, Fold
 from proctor.running.columns import Cell, Columns
+from proctor.running.fold import ColumnFold, Fold
 from tests.running.graded import graded
 
 SCORER = Column("scorer", None, "graded", "graded")
@@ -35,7 +35,13 @@ def folded(*outcomes):
 
 def row(n, *, gates=(), scorers=(), replies=(), **fields):
     return ItemResult(
-        item=Item(n), item_id=f"i{n}", index=n, gates=Outcomes(gates), scorers=Outcomes(scorers), replies=replies, **fields
+        item=Item(n),
+        item_id=f"i{n}",
+        index=n,
+        gates=Outcomes(gates),
+        scorers=Outcomes(scorers),
+        replies=replies,
+        **fields,
     )
 
 

@@ -394,7 +394,9 @@ async def test_a_run_can_end_at_the_first_failure_of_the_target(concurrency):
 async def test_a_run_can_end_at_the_first_failure_of_a_scorer(position, concurrency):
     recorder = MemoryRecorder()
     broken = graded().preprocess(lambda ctx: "kept")
-    with pytest.raises(ScorerRunError, match=r"item i1: .*graded failed: ValueError in generate_score: the scorer broke") as caught:
+    with pytest.raises(
+        ScorerRunError, match=r"item i1: .*graded failed: ValueError in generate_score: the scorer broke"
+    ) as caught:
         await run_evals(
             data=saved(1.0, "boom", *[1.0] * 20),
             **{position: [checks.excludes("z"), broken]},

@@ -15,13 +15,16 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
+from proctor.data.agent_reply import AgentReply
 from proctor.data.column import Column, ScorerRef
+from proctor.data.compare import Difference
 from proctor.data.item import Item, Turn
 from proctor.data.judge import JudgeExecution, JudgeRecord
 from proctor.data.mean import Mean
 from proctor.data.message import Data, File, Message, Reasoning, Text, ToolCall
+from proctor.data.opaque import Opaque, describe
 from proctor.data.outcome import Failure, NotRun, NotScorable, Origin, Outcome, Outcomes, RunSnapshot
-from proctor.data.plain import TAG, Opaque, describe, hashable, to_json
+from proctor.data.plain import TAG, hashable, to_json
 from proctor.data.reply import ItemResult, Reply, TurnOutcomes
 from proctor.data.result import EvalResult, NotScorableCounts, Summary
 from proctor.data.threshold import Threshold
@@ -36,9 +39,11 @@ SCHEMA = 1
 """The version of the written form. A reader refuses newer ones; older ones are brought up to date as they are read."""
 
 _CLASSES: tuple[type[Value], ...] = (
+    AgentReply,
     Column,
     Cost,
     Data,
+    Difference,
     EvalResult,
     ExpectedStep,
     Failure,

@@ -10,25 +10,24 @@ Values of this floor are written the same way, under the name of their class; `c
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import MISSING as NO_DEFAULT
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache
 from typing import Any
 
 from proctor.data.foreign import unwrap
+from proctor.data.opaque import Opaque, describe, name_of
+from proctor.data.paths import path_to
 from proctor.data.scalars import BUILT_IN, has_fixed_zone, is_scalar, moment_kinds, simple_kinds
-from proctor.data.value import Missing, Value, shown
+from proctor.data.value import Missing, Value
 from proctor.errors import EncodingError
 
 __all__ = [
     "DEEPEST",
     "TAG",
-    "Opaque",
     "canonical_json",
     "copied",
-    "describe",
     "hashable",
     "is_plain",
     "plain",
@@ -42,19 +41,6 @@ depends on how deep the caller stands.
 
 TAG = "$"
 _HUGE_BITS = 10_000  # beyond this, Python refuses to read an int back from decimal text
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Opaque(Value):
-    """Stands for an object that has no plain form, when it is loaded back: what it was, and how it showed itself."""
-
-    type: str
-    shown: str
-
-
-def describe(value: Any) -> Opaque:
-    """What is left of an object that has no plain form: its type, and its repr without the address in memory."""
-    return Opaque(_name_of(value), re.sub(r" at 0x[0-9a-fA-F]+", "", shown(value, 1000)))
 
 
 # ── foreign objects to plain data ──────────────────────────────────────────────────────────────────────────────────
@@ -149,8 +135,8 @@ def to_json(value: Any, *, path: str = "", other: Callable[[Any], Any] | None = 
     try:
         return _to_json(value, other or _refuse, 0)
     except _NoPlainForm as refused:
-        message = f"a {_name_of(refused.value)} has no plain form; give a dict, a dataclass or a pydantic model"
-        raise EncodingError((path + (_path_to(refused.value, value) or "")).lstrip("."), message) from None
+        message = f"a {name_of(refused.value)} has no plain form; give a dict, a dataclass or a pydantic model"
+        raise EncodingError((path + (path_to(refused.value, value) or "")).lstrip("."), message) from None
     except RecursionError:
         raise _too_deep(path) from None
 
@@ -258,32 +244,6 @@ def _defaults(kind: Any) -> tuple[tuple[str, Any, Any], ...]:
 
 def _refuse(value: Any) -> Any:
     raise _NoPlainForm(value)
-
-
-def _path_to(wanted: Any, value: Any) -> str | None:
-    """Where *wanted* stands in *value*: looked for only once something is wrong, so that writing costs no paths."""
-    if value is wanted:
-        return ""
-    for step, part in _parts(value):
-        rest = _path_to(wanted, part)
-        if rest is not None:
-            return step + rest
-    return None
-
-
-def _parts(value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Value):
-        yield from ((f".{field.name}", getattr(value, field.name)) for field in fields(value))  # type: ignore[arg-type]
-    elif isinstance(value, dict):
-        yield from ((f".{key}", item) for key, item in value.items())
-    elif isinstance(value, list | tuple):
-        yield from ((f"[{index}]", item) for index, item in enumerate(value))
-    elif not is_scalar(type(value)) and (made := unwrap(value)) is not value:
-        yield from _parts(made)
-
-
-def _name_of(value: Any) -> str:
-    return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
 def _too_deep(path: str = "") -> EncodingError:

@@ -16,7 +16,7 @@ from proctor.plugins import find, known
 
 __all__ = ["NO_DATA", "DataFile", "Source", "read_items"]
 
-NO_DATA = "RUN_EXPERIMENT_FAILEDNO_DATA_PROVIDED"
+NO_DATA = "RUN_EXPERIMENT_FAILED_NO_DATA_PROVIDED"
 _CODE = "INVALID_DATA_ITEM"
 
 

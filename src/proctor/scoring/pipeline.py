@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from proctor.bridge import in_thread, recordable
 from proctor.data.column import Column
+from proctor.data.opaque import describe
 from proctor.data.outcome import NotScorable, Origin, Outcome, RunSnapshot
-from proctor.data.plain import describe, plain
+from proctor.data.plain import plain
 from proctor.data.value import MISSING, quick_maker
 from proctor.errors import EncodingError
 from proctor.scoring.failure import failure_from
