@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from proctor import checks, scorer_utils, testing
+    from proctor.data.agent_reply import AgentReply
     from proctor.data.item import Item, Turn
     from proctor.data.mean import Mean
     from proctor.data.message import Message, Text, ToolCall
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
     from proctor.data.value import MISSING
     from proctor.errors import ProctorError, ScorerRunError, UsageError
     from proctor.judging.judge import Judge
+    from proctor.running.columns import AgentScorers
     from proctor.running.eval import Eval
     from proctor.running.record import MemoryRecorder, Recorder
-    from proctor.running.run_evals import run_evals, run_evals_sync
+    from proctor.running.retry import Retry
+    from proctor.running.run_evals import RunHandle, run_evals, run_evals_sync, start_evals
     from proctor.scoring.create import create_scorer, scorer
     from proctor.scoring.entry import ScorerEntry
     from proctor.scoring.run import ScorerRun
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MISSING",
+    "AgentReply",
+    "AgentScorers",
     "Eval",
     "EvalResult",
     "Item",
@@ -45,6 +50,8 @@ __all__ = [
     "Prompt",
     "Recorder",
     "Reply",
+    "Retry",
+    "RunHandle",
     "Score",
     "Scorer",
     "ScorerEntry",
@@ -62,11 +69,14 @@ __all__ = [
     "run_evals_sync",
     "scorer",
     "scorer_utils",
+    "start_evals",
     "testing",
 ]
 
 _HOME = {
     "MISSING": "data.value",
+    "AgentReply": "data.agent_reply",
+    "AgentScorers": "running.columns",
     "Eval": "running.eval",
     "EvalResult": "data.result",
     "Item": "data.item",
@@ -80,6 +90,8 @@ _HOME = {
     "Prompt": "scoring.steps",
     "Recorder": "running.record",
     "Reply": "data.reply",
+    "Retry": "running.retry",
+    "RunHandle": "running.run_evals",
     "Score": "scoring.steps",
     "Scorer": "scoring.scorer",
     "ScorerEntry": "scoring.entry",
@@ -95,6 +107,7 @@ _HOME = {
     "run_evals": "running.run_evals",
     "run_evals_sync": "running.run_evals",
     "scorer": "scoring.create",
+    "start_evals": "running.run_evals",
 }
 _PACKAGES = frozenset({"checks", "scorer_utils", "testing"})
 

@@ -28,9 +28,9 @@ class Eval(Value):
     *data*: items, mappings of their fields, the path of a file, or an iterator (also async).
     *target*: what is under test: a callable (def or async def, of one argument, the item's input), an agent (an object
     with `generate`), or `package.module:name`; None when every item carries its output. *gates*: scorers that every
-    item must pass. *scorers*: scorers, alone or with a threshold `(scorer, 0.8)`, or `AgentScorers`. *concurrency*: how many
-    items are in flight. *on_item_complete*: called with each `ItemResult`, def or async def, one at a time. *recorder*:
-    where replies and outcomes are put as they come.
+    item must pass. *scorers*: scorers, alone or with a threshold `(scorer, 0.8)`, or `AgentScorers`. *concurrency*: how
+    many items are in flight. *on_item_complete*: called with each `ItemResult`, def or async def, one at a time.
+    *recorder*: where replies and outcomes are put as they come.
 
     *target_options*: for the target; of `{"memory": {"resource": ..., "thread": ...}}` the resource is kept for all
     items, the thread for single questions. *request_context*: for the target and scorers; an item's own wins by key.
