@@ -15,6 +15,7 @@ from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import Hop, StepContext
 from proctor.stats.dice import dice
+from proctor.stats.words import folded
 
 __all__ = ["equals", "excludes", "includes", "matches", "similarity"]
 
@@ -202,15 +203,6 @@ def similarity(expected: str, *, ignore_case: bool = True, threshold: float | No
         reason=reason,
         kind="graded" if threshold is None else "binary",
     )
-
-
-def folded(text: str) -> str:
-    """*text* without capitals. Lowering writes a sigma at the end of a word otherwise than inside: here they are one.
-
-    >>> folded("ΟΔΟΣ") in folded("ΟΔΟΣΑ")
-    True
-    """
-    return text.lower().replace("ς", "σ")
 
 
 # ── views that all checks of a run share ───────────────────────────────────────────────────────────────────────────

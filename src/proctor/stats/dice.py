@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 __all__ = ["dice"]
 
@@ -21,10 +22,12 @@ def dice(left: str, right: str) -> float:
         return 1.0
     if len(left) < 2 or len(right) < 2:
         return 0.0
-    pairs = Counter(map(str.__add__, left, left[1:]))
+    pairs = Counter(pairwise(left))
+    unmatched = pairs.get
     shared = 0
-    for pair in map(str.__add__, right, right[1:]):
-        if pairs[pair] > 0:
-            pairs[pair] -= 1
+    for pair in pairwise(right):
+        count = unmatched(pair)
+        if count:
+            pairs[pair] = count - 1
             shared += 1
     return 2.0 * shared / (len(left) + len(right) - 2)
