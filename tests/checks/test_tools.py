@@ -287,4 +287,4 @@ def test_text_is_true_or_false():
 
 def test_an_option_that_is_not_there_is_refused():
     with pytest.raises(TypeError):
-        checks.called_tool("a", args={"a": 1})
+        checks.called_tool("a", arguments={"a": 1})

@@ -56,6 +56,17 @@ def test_what_is_read_is_what_python_builds():
     assert read_check('called_tool("pay", times=2)').scorer.key == checks.called_tool("pay", times=2).key
 
 
+def test_mappings_can_be_written():
+    text = 'called_tool("pay", args={"amount": 5, "to": {"iban": null, "tags": ["a"]}}, match="subset")'
+    check = checks.called_tool("pay", args={"amount": 5, "to": {"iban": None, "tags": ["a"]}}, match="subset")
+    assert read_check(text).scorer.key == check.key
+
+
+def test_checks_can_be_written_inside_checks():
+    made = checks.all_of(checks.includes("a"), checks.not_(checks.called_tool("pay")))
+    assert read_gate('all_of(includes("a"), not_(called_tool("pay")))').scorer.key == made.key
+
+
 def test_every_check_can_be_written():
     assert list(known_checks()) == checks.__all__
     assert signature_of("similarity") == "similarity(expected, *, ignore_case=True, threshold=None)"
@@ -92,6 +103,15 @@ def test_every_check_can_be_written():
         "tool_order(('a', 'b'))",
         "tool_order({'a'})",
         "tool_order([lambda: 1])",
+        "called_tool('x', args={1: 2})",
+        "called_tool('x', args={**{}})",
+        "called_tool('x', args={'a': 1, 'a': 2})",
+        "called_tool('x', args={'a': open('/etc/hostname')})",
+        "called_tool('x', match=includes('y'))",
+        "all_of('x')",
+        "all_of()",
+        "not_(includes)",
+        "not_(includes('x') >= 0.5)",
         "includes('x') if 1 else includes('y')",
         "includes('x') and includes('y')",
         "not includes('x')",
@@ -172,17 +192,17 @@ def test_what_is_long_or_deep_is_refused_quickly(text):
                           ^""",
         ),
         (
-            'called_tool("日本", time=2)',
+            'did_not_call("日本", nam=2)',
             """\
-            called_tool has no 'time'. Did you mean 'times'? It is written called_tool(name, *, times=1)
-              called_tool("日本", time=2)
-                                  ^""",
+            did_not_call has no 'nam'. Did you mean 'name'? It is written did_not_call(name)
+              did_not_call("日本", nam=2)
+                                   ^""",
         ),
         (
-            'called_tool("pay", 2)',
+            'no_tool_errors("pay")',
             """\
-            called_tool: too many positional arguments; it is written called_tool(name, *, times=1)
-              called_tool("pay", 2)
+            no_tool_errors: too many positional arguments; it is written no_tool_errors(*, text=True)
+              no_tool_errors("pay")
               ^""",
         ),
         (

@@ -70,7 +70,10 @@ def test_the_code_of_what_is_not_a_run(proctor, arguments, code):
 def test_the_list_of_checks(proctor):
     code, out, _ = proctor("checks")
     assert code == 0
-    assert "called_tool(name, *, times=1)\n    1 when the tool was called at least" in out
+    assert (
+        "called_tool(name, *, times=1, exactly=None, args=None, match='value')\n    1 when the tool was called at least"
+        in out
+    )
 
 
 @pytest.mark.slow

@@ -115,7 +115,7 @@ def test_data_that_cannot_be_scored_is_a_usage_error(proctor, write, rows, said)
         (["rows.txt", "--gate", "no_tool_errors()"], "no reader for files that end in '.txt'; there are .json, .jsonl"),
         ([".", "--gate", "no_tool_errors()"], "'.' is a folder"),
         (["folder.jsonl", "--gate", "no_tool_errors()"], "'folder.jsonl' is a folder"),
-        (["rows.jsonl"], "called_tool(name, *, times=1)"),
+        (["rows.jsonl"], "called_tool(name, *, times=1, exactly=None"),
         (["rows.jsonl", "--gate", "no_tool_errors() >= 1"], "put this in --check"),
         (["rows.jsonl", "--check", "no_tool_eror()"], "Did you mean 'no_tool_errors'?"),
         (["rows.jsonl", "--gate", "no_tool_errors()", "--fail-on", "fail"], "Did you mean 'failed'?"),

@@ -25,7 +25,7 @@ class TimedPattern:
 
     __slots__ = ("_compiled", "flag_letters", "pattern", "shown")
 
-    def __init__(self, pattern: str, flag_letters: str) -> None:
+    def __init__(self, pattern: str, flag_letters: str, *, check: str = "matches") -> None:
         import regex
 
         self.pattern = pattern
@@ -37,7 +37,7 @@ class TimedPattern:
         try:
             self._compiled = regex.compile(pattern, flags)
         except (regex.error, ValueError, RecursionError) as problem:
-            raise UsageError(f"matches: {cut(pattern)!r} is no regular expression: {problem}") from None
+            raise UsageError(f"{check}: {cut(pattern)!r} is no regular expression: {problem}") from None
 
     def find(self, text: str, *, whole: bool, quickly: bool = False) -> tuple[int, int] | None:
         """Where the first match is, or None. Raises `PatternTimeout` after one second.

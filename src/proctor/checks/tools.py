@@ -1,64 +1,22 @@
 """Checks of which tools were called, and how that went. What counts as a call or an error: `proctor.data.message`.
 
-Names are compared exactly, case included; arguments are not looked at.
+Names are compared exactly, case included; arguments are not looked at (`called_tool` can, in a file of its own).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import groupby
-from typing import Any
 
+from proctor.checks.calls import called, passed, plural, times_told, told_calls, tool_name
 from proctor.data.message import ToolCall
-from proctor.errors import UsageError, cut
+from proctor.errors import UsageError
 from proctor.scoring.build import Findings, bool_option, build_check, count_option, quote
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import StepContext
 
-_SHOWN_CALLS = 5
-
-__all__ = ["called_tool", "did_not_call", "max_tool_calls", "no_tool_errors", "tool_order", "used_no_tools"]
-
-
-def called_tool(name: str, *, times: int = 1) -> Scorer:
-    """1 when the tool was called at least *times* times, else 0.
-
-    >>> called_tool("get_weather").key, called_tool("get_weather", times=2).key
-    ('check-called-tool[get_weather]', 'check-called-tool[get_weather,times=2]')
-    """
-    _tool_name(name, check="called_tool")
-    count_option(times, name="times", check="called_tool", least=1)
-
-    @lru_cache
-    def found(count: int) -> Findings:
-        return Findings(tool_name=name, expected_times=times, actual_count=count, passed=count >= times)
-
-    @lru_cache
-    def called(count: int) -> str:
-        return f"{name} was called {_times(count)}"
-
-    def look(ctx: StepContext) -> Findings:
-        return found(ctx.run.once(_called).count(name))
-
-    def reason(ctx: StepContext) -> str:
-        count = ctx.preprocess["actual_count"]
-        if times == 1 and count:
-            return called(count)
-        needed = "" if times == 1 else f", at least {times} needed"
-        return f"{called(count)}{needed}; {ctx.run.once(_calls)}"
-
-    return build_check(
-        id="check-called-tool",
-        name="Called Tool Check",
-        description="A tool was called",
-        arguments={"name": name, "times": times},
-        defaults={"times": 1},
-        look=look,
-        score=_passed,
-        reason=reason,
-    )
+__all__ = ["did_not_call", "max_tool_calls", "no_tool_errors", "tool_order", "used_no_tools"]
 
 
 def did_not_call(name: str) -> Scorer:
@@ -67,21 +25,21 @@ def did_not_call(name: str) -> Scorer:
     >>> did_not_call("delete_account").run_sync(output="Done.").score
     1.0
     """
-    _tool_name(name, check="did_not_call")
+    tool_name(name, check="did_not_call")
 
     @lru_cache
     def found(count: int) -> Findings:
         return Findings(tool_name=name, count=count, passed=count == 0)
 
     def look(ctx: StepContext) -> Findings:
-        return found(ctx.run.once(_called).count(name))
+        return found(ctx.run.once(called).count(name))
 
     def reason(ctx: StepContext) -> str:
         count = ctx.preprocess["count"]
         if count:
             first = next(call for call in ctx.run.tool_calls if call.name == name)
-            return f"{name} was called {_times(count)}, first with {quote(str(first.args))}"
-        return f"{name} was not called; {ctx.run.once(_calls)}"
+            return f"{name} was called {times_told(count)}, first with {quote(str(first.args))}"
+        return f"{name} was not called; {ctx.run.once(told_calls)}"
 
     return build_check(
         id="check-did-not-call",
@@ -90,7 +48,7 @@ def did_not_call(name: str) -> Scorer:
         arguments={"name": name},
         defaults={},
         look=look,
-        score=_passed,
+        score=passed,
         reason=reason,
     )
 
@@ -104,20 +62,20 @@ def tool_order(names: Sequence[str]) -> Scorer:
     if isinstance(names, str) or not isinstance(names, Sequence) or not names:
         hint = "; to expect no call use used_no_tools()" if names == [] else ""
         raise UsageError(f"tool_order: names must be a list of tool names, not {names!r}{hint}")
-    order = tuple(_tool_name(name, check="tool_order") for name in names)
+    order = tuple(tool_name(name, check="tool_order") for name in names)
 
     def look(ctx: StepContext) -> Findings:
-        actual = ctx.run.once(_called)
+        actual = ctx.run.once(called)
         reached = _reached(order, actual)
         return Findings(expected_order=order, actual_tools=actual, reached=reached, passed=reached == len(order))
 
     def reason(ctx: StepContext) -> str:
         reached = ctx.preprocess["reached"]
         if reached == len(order):
-            return f"in the order asked for; {ctx.run.once(_calls)}"
+            return f"in the order asked for; {ctx.run.once(told_calls)}"
         after = f" after {order[reached - 1]}" if reached else ""
         missing = f"{order[reached]} (number {reached + 1} of {len(order)}) was not called{after}"
-        return f"{missing}; {ctx.run.once(_calls)}"
+        return f"{missing}; {ctx.run.once(told_calls)}"
 
     return build_check(
         id="check-tool-order",
@@ -126,7 +84,7 @@ def tool_order(names: Sequence[str]) -> Scorer:
         arguments={"names": order},
         defaults={},
         look=look,
-        score=_passed,
+        score=passed,
         reason=reason,
     )
 
@@ -145,14 +103,14 @@ def max_tool_calls(max: int) -> Scorer:
 
     @lru_cache
     def counted(count: int) -> str:
-        return f"{_plural(count, 'call')}, at most {max} allowed"
+        return f"{plural(count, 'call')}, at most {max} allowed"
 
     def look(ctx: StepContext) -> Findings:
         return found(len(ctx.run.tool_calls))
 
     def reason(ctx: StepContext) -> str:
         count = ctx.preprocess["count"]
-        return f"at most {max} allowed; {ctx.run.once(_calls)}" if count > max else counted(count)
+        return f"at most {max} allowed; {ctx.run.once(told_calls)}" if count > max else counted(count)
 
     return build_check(
         id="check-max-tool-calls",
@@ -161,7 +119,7 @@ def max_tool_calls(max: int) -> Scorer:
         arguments={"max": max},
         defaults={},
         look=look,
-        score=_passed,
+        score=passed,
         reason=reason,
     )
 
@@ -187,8 +145,8 @@ def used_no_tools() -> Scorer:
         arguments={},
         defaults={},
         look=look,
-        score=_passed,
-        reason=lambda ctx: ctx.run.once(_calls),
+        score=passed,
+        reason=lambda ctx: ctx.run.once(told_calls),
     )
 
 
@@ -208,7 +166,7 @@ def no_tool_errors(*, text: bool = True) -> Scorer:
 
     @lru_cache
     def none_failed(calls: int) -> str:
-        return f"none of {_plural(calls, 'call')} failed" if calls else "no tool was called"
+        return f"none of {plural(calls, 'call')} failed" if calls else "no tool was called"
 
     def look(ctx: StepContext) -> Findings:
         return found(len(ctx.run.once(failed)), len(ctx.run.tool_calls))
@@ -219,7 +177,7 @@ def no_tool_errors(*, text: bool = True) -> Scorer:
             return none_failed(of)
         first = ctx.run.once(failed)[0]
         more = "first " if count > 1 else ""
-        return f"{count} of {_plural(of, 'call')} failed: {more}{first.name}, which {_said(first)}"
+        return f"{count} of {plural(of, 'call')} failed: {more}{first.name}, which {_said(first)}"
 
     return build_check(
         id="check-no-tool-errors",
@@ -228,26 +186,12 @@ def no_tool_errors(*, text: bool = True) -> Scorer:
         arguments={"text": text},
         defaults={"text": True},
         look=look,
-        score=_passed,
+        score=passed,
         reason=reason,
     )
 
 
-def _tool_name(name: Any, *, check: str) -> str:
-    if not isinstance(name, str) or not name:
-        raise UsageError(f"{check}: the name of a tool is text that is not empty, not {name!r}")
-    return name
-
-
-def _passed(ctx: StepContext) -> Any:
-    return ctx.preprocess["passed"]
-
-
 # ── views that all checks of a run share ───────────────────────────────────────────────────────────────────────────
-
-
-def _called(run: ScorerRun) -> tuple[str, ...]:
-    return tuple(call.name for call in run.tool_calls)
 
 
 def _failed(run: ScorerRun) -> tuple[ToolCall, ...]:
@@ -272,22 +216,3 @@ def _said(call: ToolCall) -> str:
         return "never came back"
     what = call.error if call.error is not None else call.result
     return f"said {quote(what if isinstance(what, str) else str(what))}"
-
-
-def _calls(run: ScorerRun) -> str:
-    """`4 calls: a, b x2, c`, neighbours of one name put together, the first few."""
-    called = run.once(_called)
-    if not called:
-        return "no tool was called"
-    groups = [(name, len(list(same))) for name, same in groupby(called)]
-    shown = [cut(name if count == 1 else f"{name} x{count}", 40) for name, count in groups[:_SHOWN_CALLS]]
-    more = ", ..." if len(groups) > _SHOWN_CALLS else ""
-    return f"{_plural(len(called), 'call')}: {', '.join(shown)}{more}"
-
-
-def _times(count: int) -> str:
-    return {0: "0 times", 1: "once", 2: "twice"}.get(count, f"{count} times")
-
-
-def _plural(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -4,7 +4,7 @@ The text is parsed as Python and walked; whatever is not listed here is refused 
 
     entry   = check | check ">=" number | check "<=" number | number "<=" check "<=" number     (and mirrored)
     check   = NAME "(" literals, option=literal ")"           NAME: a check, ours or an installed package's
-    literal = text | number | true | false | null | [literals]                (also True, False, None)
+    literal = text | number | true | false | null | [literals] | {text: literal} | check     (also True, False, None)
     number  = digits | digits "/" digits, with a sign or without             (the second in bounds only)
 """
 
@@ -29,7 +29,7 @@ _LONGEST = 10_000
 _SHOWN = 72
 _WORDS = {"true": True, "false": False, "null": None}
 _ALLOWED = (
-    "A check is a name and literals (text, numbers, true, false, null and lists of them), as in "
+    "A check is a name and literals (text, numbers, true, false, null, lists and mappings of them, checks), as in "
     'called_tool("pay", times=2).'
 )
 
@@ -209,12 +209,26 @@ class _Reader:
                 return self._literal(operand)
             case ast.List(elts=elements):
                 return [self._literal(element) for element in elements]
+            case ast.Dict(keys=keys, values=values):
+                return self._mapping(keys, values, node)
+            case ast.Call():
+                return self._check(node)
             case ast.Name(id=word) if word in _WORDS:
                 return _WORDS[word]
             case ast.Name(id=word):
                 raise self._wrong(f'text goes in quotes: "{word}"', node)
             case _:
                 raise self._wrong(f"this is not allowed here. {_ALLOWED}", node)
+
+    def _mapping(self, keys: list[ast.expr | None], values: list[ast.expr], node: ast.expr) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        for key, value in zip(keys, values, strict=True):
+            if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
+                raise self._wrong('a key is text in quotes, as in {"amount": 5}', key or node)
+            if key.value in made:
+                raise self._wrong(f"{key.value} is given twice", key)
+            made[self._plain_text(key.value, key)] = self._literal(value)
+        return made
 
     def _plain_text(self, text: str, node: ast.expr) -> str:
         """The text; a control character in it came from an escape that was meant for a pattern."""

@@ -32,8 +32,10 @@ EPILOG = f"""\
 \b
 Checks (`proctor checks` lists them all):
   no_tool_errors()                      a name, and in the parentheses
-  called_tool("pay", times=2)           text, numbers, true, false, null
-  tool_order(["search", "book"])        or lists of them
+  called_tool("pay", times=2)           text, numbers, true, false, null,
+  tool_order(["search", "book"])        lists of them,
+  called_tool("pay", args={{"to": "me"}}) mappings of them,
+  not_(includes("sorry"))               or checks
   matches(r"\\d+ days")                  r before a text keeps backslashes
 \b
 Bounds on the mean over all items, in --check only; without one a check is

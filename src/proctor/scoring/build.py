@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from proctor.errors import UsageError
 from proctor.scoring.scorer import Kind, Scorer
@@ -46,6 +46,7 @@ def build_check(
     reason: Callable[[StepContext], str],
     kind: Kind = "binary",
     positional: str | None = None,
+    type: Literal["agent", "trajectory"] = "agent",
 ) -> Scorer:
     """A built-in scorer. *look* may also give `not_scorable(...)`, or a `Hop` when the work turns out to be long.
 
@@ -57,7 +58,7 @@ def build_check(
         id=id,
         name=name,
         description=description,
-        type="agent",
+        type=type,
         kind=kind,
         steps={"preprocess": look, "generate_score": score, "generate_reason": reason},
         arguments=given,

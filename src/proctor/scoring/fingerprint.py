@@ -1,8 +1,9 @@
 """What a scorer is, in 12 hex digits, so that a stored score can be known to come from the same one.
 
-A built-in is its id, arguments and version. A user's function is its source text, defaults and closure values, as far
-as they can be written as plain data; what cannot makes the fingerprint `unknown`, which equals nothing: better to say
-so than to guess. `version=` stands for all functions of a scorer.
+A built-in is its id, arguments and version; a scorer among the arguments counts by its own fingerprint. A user's
+function is its source text, defaults and closure values, as far as they can be written as plain data; what cannot makes
+the fingerprint `unknown`, which equals nothing: better to say so than to guess. `version=` stands for all functions of
+a scorer.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def fingerprint(scorer: Scorer) -> str:
     """The fingerprint of *scorer*, or `unknown`."""
     content: dict[str, Any] = {"id": scorer.id, "range": list(scorer.range), "better": scorer.better}
     try:
-        content["arguments"] = plain(dict(scorer.arguments))
+        content["arguments"] = {name: _argument(value) for name, value in scorer.arguments.items()}
         if scorer.version is not None:
             content["version"] = scorer.version
         elif not scorer.builtin:
@@ -44,6 +45,16 @@ def fingerprint(scorer: Scorer) -> str:
     from hashlib import sha256
 
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _argument(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_argument(item) for item in value]
+    if hasattr(type(value), "to_ref"):
+        if value.fingerprint == UNKNOWN:
+            raise EncodingError("", f"the fingerprint of {value.key} is unknown")
+        return {"scorer": value.fingerprint}
+    return function_content(value) if callable(value) else plain(value)
 
 
 def _step(step: Step) -> Any:

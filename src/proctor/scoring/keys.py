@@ -3,6 +3,7 @@
 `id` when built with no arguments, else `id[args]`: the arguments that differ from their defaults, the first positional
 one bare, others as name=value. Text that could be mistaken for something else goes in quotes. More than 40 characters
 are cut, with `~` and 6 hex digits of the SHA-256 of the arguments' canonical JSON. Control characters become spaces.
+A function is shown by its name, a scorer by its key.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ def key_of(scorer_id: str, arguments: Mapping[str, Any], *, positional: str | No
     """
     if not arguments:
         return scorer_id
+    arguments = {name: _named(value) for name, value in arguments.items()}
     shown = [
         _show(value, top=True) if name == positional else f"{name}={_show(value)}" for name, value in arguments.items()
     ]
@@ -34,7 +36,7 @@ def key_of(scorer_id: str, arguments: Mapping[str, Any], *, positional: str | No
     if len(text) > _LIMIT:
         from hashlib import sha256
 
-        digest = sha256(canonical_json(dict(arguments)).encode("utf-8", "surrogatepass")).hexdigest()[:6]
+        digest = sha256(canonical_json(arguments).encode("utf-8", "surrogatepass")).hexdigest()[:6]
         text = f"{text[: _LIMIT - 7]}~{digest}"
     return f"{scorer_id}[{text}]"
 
@@ -55,10 +57,19 @@ def numbered(keys: Sequence[str]) -> list[str]:
     return names
 
 
+def _named(value: Any) -> Any:
+    """An argument as plain data, with the names of what has none: never its source text, which changes with a comma."""
+    if isinstance(value, list | tuple):
+        return [_named(item) for item in value]
+    if hasattr(type(value), "to_ref"):
+        return value.key
+    made = plain(value)
+    return getattr(value, "__name__", type(value).__name__) if made is value and callable(value) else made
+
+
 def _show(value: Any, *, top: bool = False) -> str:
     import json
 
-    value = plain(value)
     if isinstance(value, str):
         return value if (_is_plain_text if top else _is_word)(value) else json.dumps(value, ensure_ascii=False)
     if isinstance(value, list):

@@ -108,7 +108,7 @@ class Walk(StepContext):
                 self._at = at
                 if where == "ours":
                     value = function(self)
-                    if type(value) is Hop:
+                    if type(value) is Hop or type(value) is Wait:
                         value = yield value
                 else:
                     value = (yield Hop(function, self)) if where == "thread" else function(self)
