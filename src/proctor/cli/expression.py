@@ -61,8 +61,8 @@ def known_checks() -> Mapping[str, Callable[..., Any]]:
 def signature_of(name: str) -> str:
     """How a check is called.
 
-    >>> signature_of("called_tool")
-    'called_tool(name, *, times=1)'
+    >>> signature_of("similarity")
+    'similarity(expected, *, ignore_case=True, threshold=None)'
     """
     signature = inspect.signature(known_checks()[name])
     bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
