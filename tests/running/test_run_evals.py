@@ -455,3 +455,21 @@ async def test_items_that_carry_an_output_beside_a_target_are_noted():
 async def test_saved_outputs_alone_are_no_surprise():
     assert (await run_evals(data=saved(1.0), scorers=[graded()])).summary.notes == ()
     assert (await run_evals(target=echo, data=asked(1.0), scorers=[graded()])).summary.notes == ()
+
+
+async def test_an_item_of_a_stream_that_nothing_scores_is_an_error_of_its_own():
+    items = iter([{"output": 1.0}, {"output": 1.0, "scorers": [graded()]}])
+    result = await run_evals(data=items)
+    assert [row.status for row in result.items] == ["error", "done"]
+    assert "nothing to score with" in result.items[0].error.message
+
+
+async def test_replies_that_are_no_messages_are_seen_as_they_are():
+    seen = []
+    look = scorer(lambda run: seen.append(run.output) or 1.0, id="look")
+
+    async def target(given, *, thread_id):
+        return b"a" if given == "a" else "b"
+
+    await run_evals(target=target, data=[{"inputs": ["a", "b"]}], scorers=[look])
+    assert seen == [[b"a", "b"]]

@@ -152,14 +152,14 @@ class RowRunner:
 
 
 def _joined(replies: Sequence[Reply]) -> Any:
-    """All that came back, as one list of messages (or of texts, when every reply was a text)."""
+    """All that came back, as one list of messages; as they are when every reply was a text, or one has none."""
     outputs = [reply.output for reply in replies]
     if all(type(output) is str for output in outputs):
         return outputs
     try:
         return [message for output in outputs for message in read_messages(output)]
     except UnreadableMessages:
-        return outputs if None in outputs else None  # whoever reads it finds that it cannot be read
+        return outputs
 
 
 def _is_whole(found: ItemResult, row: Row) -> bool:

@@ -14,7 +14,7 @@ from proctor.bridge import cancel_requests, recordable
 from proctor.data.item import Item
 from proctor.data.reply import ItemResult
 from proctor.data.result import EvalResult, RunStatus, Summary
-from proctor.errors import ProctorError, TargetError
+from proctor.errors import ProctorError, TargetError, UsageError
 from proctor.running.fold import Fold
 from proctor.running.item import RowRunner, raise_first_error, stopped_row
 from proctor.running.listen import Listener
@@ -137,10 +137,13 @@ class Run:
                 if isinstance(given, ProctorError):
                     raise given
                 row = self.plan.maker.make(given, index)
-            except ProctorError as error:
+                if not row.cells:
+                    raise UsageError("nothing to score with: give scorers, gates, or both", code="NO_SCORERS_PROVIDED")
+            except (ProctorError, Warning) as error:  # a warning, where those are errors, must not end what is paid for
                 self._take_bad(index, given, error)
                 continue
-            warn_of_forgetting(self.plan)
+            with suppress(UserWarning):
+                warn_of_forgetting(self.plan)
             for again in self._repeats(row):
                 yield again
 
@@ -189,7 +192,7 @@ class Run:
         if limit is not None and self._rows_with_errors >= limit and self._stopped_by is None:
             self._stopped_by = f"stop_after_errors={limit}"
 
-    def _take_bad(self, index: int, given: Any, error: ProctorError) -> None:
+    def _take_bad(self, index: int, given: Any, error: Exception) -> None:
         """An item of a stream that cannot be run: an error of its own, and the run goes on."""
         maker = self.plan.maker
         item = given if isinstance(given, Item) else Item(id=f"item {index}")
