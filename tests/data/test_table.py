@@ -62,6 +62,18 @@ def test_a_line_says_what_was_needed_and_whether_it_was_met():
     assert next(row for row in missed if row.startswith("scorer check-similarity")).endswith("MISSED")
 
 
+def test_a_mean_stands_beside_its_interval_where_there_is_room():
+    result = weather(*["It is sunny."] * 8, *["It rains."] * 2, gates=[], scorers=[checks.includes("sunny")])
+    assert lines(result)[3].split()[:2] == ["mean", "95%"]
+    assert lines(result)[4].split()[-5:] == ["0.80", "0.49-0.94", "10", "of", "10"]
+    assert "0.49-0.94" not in result_table(result, width=50)
+    assert "10 of 10" in result_table(result, width=50)
+
+
+def test_nothing_scored_has_no_interval():
+    assert "95%" not in str(weather(None, gates=[], scorers=[checks.includes("sunny")]))
+
+
 def test_what_failed_is_listed_with_item_place_and_reason():
     text = " ".join(str(weather("It is sunny.", "It rains.", None)).split())
     failed = text[text.index("What failed") :]

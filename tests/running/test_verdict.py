@@ -10,6 +10,7 @@ from proctor.data.outcome import Failure, NotRun, NotScorable
 from proctor.running.fold import ColumnFold
 from proctor.running.plan import Cell
 from proctor.running.verdict import column_mean, decide
+from proctor.stats.rates import wilson_interval
 from tests.running.graded import graded
 
 
@@ -142,6 +143,44 @@ def test_a_mean_says_of_how_many():
     assert (mean.mean, mean.n, mean.of) == (0.75, 2, 6)
     assert (mean.errors, mean.not_scorable, mean.not_run) == (1, 1, 2)
     assert (mean.passed, mean.decided_by, mean.threshold) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "interval"),
+    [
+        pytest.param([1] * 8 + [0] * 2, {}, (0.490162471536642, 0.943317848545625), id="8 of 10"),
+        pytest.param([1], {}, (0.206549314377238, 1), id="1 of 1"),
+        pytest.param([0.8] * 10, {}, (0.490162471536642, 0.943317848545625), id="graded, by its mean"),
+        pytest.param([5] * 8 + [0] * 2, {"scale": 5}, (2.45081235768321, 4.716589242728125), id="scaled"),
+        pytest.param([1] * 5 + [-1] * 5, {"range": (-1, 1)}, (-0.52681381898, 0.52681381898), id="around 0"),
+        pytest.param([1, "boom", "n/a", "fail"], {}, (0.206549314377238, 1), id="what was scored counts"),
+        pytest.param(["n/a"], {}, None, id="nothing scored"),
+        pytest.param([], {}, None, id="nothing at all"),
+    ],
+)
+@pytest.mark.parametrize("position", ["scorer", "gate"])
+def test_a_mean_has_an_interval_in_its_own_units(values, options, interval, position):
+    found = mean_of(*values, position=position, **options).interval
+    assert found == (interval and pytest.approx(interval, abs=1e-9))
+
+
+def test_repeats_of_an_item_are_one_case():
+    column = Column("scorer", None, "graded", "graded")
+    fold = ColumnFold(Cell(graded(), column), repeats=4)
+    for n in range(40):
+        fold.add(outcome(column, float(n % 4 > 0)), index=n // 4, item=f"i{n // 4}")
+    mean = column_mean(fold)
+    assert (mean.mean, mean.n) == (0.75, 40)
+    assert mean.interval == pytest.approx(wilson_interval(7.5, 10))
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3, 0.7, 1.0])
+@pytest.mark.parametrize("n", [1, 7, 1000])
+def test_an_interval_holds_its_mean_and_is_no_point(value, n):
+    mean = mean_of(*[value * 5 - 2] * n, range=(-2, 3))
+    low, high = mean.interval
+    assert -2 <= low <= mean.mean <= high <= 3
+    assert low < high
 
 
 def test_a_mean_knows_its_scorers_range_and_direction():

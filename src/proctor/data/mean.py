@@ -23,7 +23,8 @@ class Mean(Value):
     *errors* (the scorer's), *not_scorable* (declined) and *not_run* (*no_reply* of them since the target failed; the
     others since a gate failed before, or the run stopped).
     *passed*: None for a column that decides nothing. *decided_by*: what a miss rests on. *sentence*: the same in words.
-    *interval*: bounds of the mean, None when not computed. *duration_ms*: time spent in this scorer, in all.
+    *interval*: where the mean of many more such items plausibly lies (95%, Wilson), in the scorer's own units; None
+    when nothing was scored. *duration_ms*: time spent in this scorer, in all.
     *range*, *better*: the scorer's own, for those who compare and draw.
 
     Compares with numbers by its mean; `==` compares all fields.

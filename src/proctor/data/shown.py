@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from proctor.data.threshold import Threshold
 
-__all__ = ["count_of", "shown_score"]
+__all__ = ["count_of", "shown_interval", "shown_score"]
 
 
 def shown_score(score: float | None, threshold: Threshold | None = None, *, digits: int = 2) -> str:
@@ -35,6 +35,22 @@ def shown_score(score: float | None, threshold: Threshold | None = None, *, digi
 def _six_digits(bound: float | None) -> float | None:
     """A bound as `Threshold` shows it."""
     return None if bound is None else float(f"{bound:g}")
+
+
+def shown_interval(bounds: tuple[float, float] | None, *, digits: int = 2) -> str:
+    """Two bounds, in digits enough to tell them apart; empty when there are none.
+
+    >>> shown_interval((0.7123, 0.98)), shown_interval((-0.2, 0.5)), shown_interval((0.50001, 0.50002))
+    ('0.71-0.98', '-0.20 to 0.50', '0.50001-0.50002')
+    """
+    if bounds is None:
+        return ""
+    between = " to " if bounds[0] < 0 else "-"
+    for more in range(digits, 17):
+        low, high = (f"{bound:.{more}f}" for bound in bounds)
+        if low != high:
+            return f"{low}{between}{high}"
+    return between.join(map(repr, bounds))
 
 
 def count_of(n: int, of: int, *, what: str = "") -> str:

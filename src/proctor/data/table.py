@@ -5,13 +5,13 @@ Widths are those of a terminal (wide characters count two); what a terminal coul
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from proctor.data.item import item_label
 from proctor.data.mean import Mean
 from proctor.data.outcome import Outcome
-from proctor.data.shown import count_of, shown_score
+from proctor.data.shown import count_of, shown_interval, shown_score
 from proctor.data.threshold import Threshold
 from proctor.errors import cut, visible
 
@@ -53,27 +53,39 @@ def printable(text: str) -> str:
 # ── columns ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-_HEADS = ("", "mean", "scored", "errors", "declined", "not run", "needed", "")
+_HEADS = ("", "mean", "95%", "scored", "errors", "declined", "not run", "needed", "")
+_ALWAYS = (0, 1, 3)
+_INTERVAL = 2
 _LEAST_NAME = 24
+_LEAST_NAME_BESIDE_INTERVAL = 40  # where there is less room, bounds give way to names
 
 
 def _columns(means: Sequence[Mean], width: int) -> list[str]:
     """One line for each column: what it is, what was decided, its mean, and of how many; two where a line is short."""
     rows = [[_place(mean), *_numbers(mean), _decision(mean)] for mean in means]
-    used = [at for at in range(len(_HEADS)) if at in (0, 1, 2) or any(row[at] for row in rows)]
-    others = [max(_width(text) for text in (_HEADS[at], *(row[at] for row in rows))) for at in used[1:]]
-    longest = max((_width(row[0]) for row in rows), default=0)
-    room = width - sum(others) - 2 * len(others)
+    used = [at for at in range(len(_HEADS)) if at in _ALWAYS or any(row[at] for row in rows)]
+    widths = {at: max(_width(text) for text in (_HEADS[at], *(row[at] for row in rows))) for at in used}
+    longest = widths[0]
+    if _INTERVAL in used and _room(widths, width) < min(longest, _LEAST_NAME_BESIDE_INTERVAL):
+        used.remove(_INTERVAL)
+        del widths[_INTERVAL]
+    room = _room(widths, width)
     if room < min(longest, _LEAST_NAME):
         return [line for row in rows for line in _stacked(row, width)]
-    widths = [min(longest, room), *others]
+    widths[0] = min(longest, room)
     rows.insert(0, list(_HEADS))
-    return ["  ".join(_fit(row[at], widths[place]) for place, at in enumerate(used)).rstrip() for row in rows]
+    return ["  ".join(_fit(row[at], widths[at]) for at in used).rstrip() for row in rows]
+
+
+def _room(widths: Mapping[int, int], width: int) -> int:
+    """What the other columns leave for the names."""
+    return width - sum(widths[at] + 2 for at in widths if at)
 
 
 def _stacked(row: Sequence[str], width: int) -> list[str]:
     """The same for a narrow terminal: the name, and below it what the columns hold."""
-    told = [f"{head} {text}".strip() for head, text in zip(_HEADS[1:], row[1:], strict=True) if text]
+    heads = [at for at in range(1, len(_HEADS)) if row[at] and at != _INTERVAL]
+    told = [f"{_HEADS[at]} {row[at]}".strip() for at in heads]
     return [*_wrapped(printable(row[0]), width), *_wrapped(f"  {', '.join(told)}", width, indent="  ")]
 
 
@@ -86,7 +98,7 @@ def _numbers(mean: Mean) -> list[str]:
     counts = [str(count) if count else "" for count in (mean.errors, mean.not_scorable, mean.not_run)]
     needed = "all" if mean.column.position == "gate" else str(mean.threshold or "")
     bounds = Threshold(mean.range[1]) if mean.column.position == "gate" else mean.threshold
-    return [shown_score(mean.mean, bounds), count_of(mean.n, mean.of), *counts, needed]
+    return [shown_score(mean.mean, bounds), shown_interval(mean.interval), count_of(mean.n, mean.of), *counts, needed]
 
 
 def _decision(mean: Mean) -> str:

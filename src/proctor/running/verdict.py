@@ -16,6 +16,7 @@ from proctor.data.shown import count_of, shown_score
 from proctor.data.threshold import TOLERANCE, Threshold
 from proctor.errors import cut
 from proctor.running.fold import ColumnFold
+from proctor.stats.rates import wilson_interval
 
 __all__ = ["column_mean", "decide"]
 
@@ -42,6 +43,7 @@ def column_mean(fold: ColumnFold, *, allow_unscored_gates: bool = False) -> Mean
         not_scorable=fold.not_scorable,
         not_run=fold.not_run,
         no_reply=fold.no_reply,
+        interval=_interval(fold),
         threshold=threshold,
         passed=passed,
         decided_by=decided_by,
@@ -50,6 +52,19 @@ def column_mean(fold: ColumnFold, *, allow_unscored_gates: bool = False) -> Mean
         range=fold.cell.scorer.range,
         better=fold.cell.scorer.better,
     )
+
+
+def _interval(fold: ColumnFold) -> tuple[float, float] | None:
+    """The 95% interval of the mean, in the scorer's own units. Repeats of an item are one case, not several."""
+    mean = fold.mean
+    if mean is None:
+        return None
+    low, high = fold.cell.scorer.range
+    cases = max(fold.items, 1)
+    share = min(max((mean - low) / (high - low), 0.0), 1.0)
+    bounds = wilson_interval(share * cases, cases)
+    least, most = (low + bound * (high - low) for bound in bounds)
+    return min(max(least, low), mean), max(min(most, high), mean)
 
 
 def decide(means: Sequence[Mean], *, stopped: str = "") -> tuple[Verdict | None, str]:
