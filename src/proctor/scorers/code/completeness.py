@@ -1,0 +1,116 @@
+"""How much of what the input speaks of is in the answer; as keyword coverage, but forgiving about word forms."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from proctor.scorers.function_words import FUNCTION_WORDS
+from proctor.scorers.texts import NO_INPUT, answered, asked, is_long
+from proctor.scoring.build import Findings, build_check, quote
+from proctor.scoring.scorer import Scorer
+from proctor.scoring.steps import Declined, Hop, StepContext
+from proctor.stats.words import words
+
+__all__ = ["completeness", "covered"]
+
+_SHOWN = 6
+_SHORT = 3  # a word up to this long is found only as itself
+_SHARE = 0.6  # of the longer word, that the shorter must make up
+_LONGEST = 24  # a longer one too, which bounds the work
+
+
+def completeness() -> Scorer:
+    """The share of the input's elements that the answer covers, 0 to 1. Numbers count; capitals and accents do not.
+
+    An element is a word that is no function word of English (all words, when there are no others); in scripts without
+    spaces, a pair of neighbouring letters. It is covered by the same word, and one of more than 3 letters by a word
+    that contains it, or is contained in it, when the shorter makes up over 0.6 of the longer. With no elements in the
+    input, an answer with none is complete and any other is not.
+
+    >>> completeness().run_sync(input="Photosynthesis and chlorophyll?", output="Chlorophylls absorb light.").score
+    0.5
+    """
+
+    def look(ctx: StepContext) -> Findings | Declined | Hop:
+        question = ctx.run.once(asked)
+        if question is None:
+            return NO_INPUT
+        return Hop(compare, ctx) if is_long(question, ctx.run.once(answered)) else compare(ctx)
+
+    def compare(ctx: StepContext) -> Findings:
+        wanted, given = _elements(ctx.run.once(asked) or ""), _elements(ctx.run.once(answered))
+        found = covered(wanted, given)
+        missing = [word for word in wanted if word not in found]
+        return Findings(
+            coverage=len(found) / len(wanted) if wanted else float(not given),
+            input_elements=len(wanted),
+            output_elements=len(given),
+            covered=len(found),
+            missing=tuple(missing[:_SHOWN]),
+        )
+
+    def reason(ctx: StepContext) -> str:
+        found = ctx.preprocess
+        total = found["input_elements"]
+        if not total:
+            return f"the input has no words, the answer {found['output_elements'] or 'none'}"
+        more = ", ..." if total - found["covered"] > len(found["missing"]) else ""
+        without = f"; not: {', '.join(quote(word) for word in found['missing'])}{more}" if found["missing"] else ""
+        return f"{found['covered']} of {total} element{'' if total == 1 else 's'} of the input are covered{without}"
+
+    return build_check(
+        id="completeness-scorer",
+        name="Completeness Scorer",
+        description="The answer covers what the input speaks of",
+        arguments={},
+        defaults={},
+        look=look,
+        score=lambda ctx: ctx.preprocess["coverage"],
+        reason=reason,
+        kind="graded",
+    )
+
+
+def covered(wanted: Collection[str], given: Collection[str]) -> set[str]:
+    """Those of *wanted* that *given* covers. Linear: each word is cut into the parts long enough to count.
+
+    >>> sorted(covered(["jumps", "fox", "dog"], ["jump", "foxes", "dog"]))
+    ['dog', 'jumps']
+    """
+    words_wanted, words_given = set(wanted), set(given)
+    found = words_wanted & words_given
+    words_wanted -= found
+    for word in list(words_wanted):
+        if _SHORT < len(word) <= _LONGEST and any(part in words_given for part in _parts(word)):
+            found.add(word)
+    words_wanted -= found
+    if not any(len(word) > _SHORT for word in words_wanted):
+        return found
+    for word in words_given:
+        if _SHORT < len(word) <= _LONGEST:
+            found.update(part for part in _parts(word) if len(part) > _SHORT and part in words_wanted)
+    return found
+
+
+def _parts(word: str) -> Iterator[str]:
+    """Every piece of *word* that makes up more than the share that counts, the word itself left out."""
+    for length in range(len(word) - 1, 0, -1):
+        if length / len(word) <= _SHARE:
+            return
+        for start in range(len(word) - length + 1):
+            yield word[start : start + length]
+
+
+def _elements(text: str) -> dict[str, None]:
+    every = dict.fromkeys(words(_without_accents(text), pairs=True))
+    return {word: None for word in every if word not in FUNCTION_WORDS} or every
+
+
+def _without_accents(text: str) -> str:
+    """Without the accents of European letters; in other scripts marks are letters of their own."""
+    if text.isascii():
+        return text
+    import re
+    from unicodedata import normalize
+
+    return normalize("NFC", re.sub("[\u0300-\u036f]", "", normalize("NFD", text)))
