@@ -1,0 +1,72 @@
+"""How much of input and answer stands in both, in the same order; despite its name, more is more alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from proctor.scorers.texts import NO_INPUT, answered, asked, is_long
+from proctor.scoring.build import Findings, build_check
+from proctor.scoring.scorer import Scorer
+from proctor.scoring.steps import Declined, Hop, StepContext
+from proctor.stats.alignment import in_common
+
+__all__ = ["textual_difference"]
+
+
+def textual_difference() -> Scorer:
+    """Twice the longest common subsequence of characters over the characters of input and answer, 0 to 1.
+
+    Symmetric; case and white space count. Beside it: *changes*, the words of the longer side that the other lacks;
+    *length_diff*, the difference in length over the longer one; *confidence*, 1 less that. Over 100,000 characters
+    each, the subsequence is found piece by piece, and the score is the least it can be.
+
+    >>> textual_difference().run_sync(input="hello", output="hallo").score
+    0.8
+    """
+
+    def look(ctx: StepContext) -> Findings | Declined | Hop:
+        question = ctx.run.once(asked)
+        if question is None:
+            return NO_INPUT
+        return Hop(compare, ctx) if is_long(question, ctx.run.once(answered)) else compare(ctx)
+
+    def compare(ctx: StepContext) -> Findings:
+        return _compared(ctx.run.once(asked) or "", ctx.run.once(answered))
+
+    def reason(ctx: StepContext) -> str:
+        found = ctx.preprocess
+        least = "at least " if found["pieces"] > 1 else ""
+        changes = f"{found['changes']} word{'' if found['changes'] == 1 else 's'} changed"
+        return f"{least}{found['ratio']:.3f} in common, {changes}, lengths differ by {found['length_diff']:.0%}"
+
+    return build_check(
+        id="textual-difference-scorer",
+        name="Textual Difference Scorer",
+        description="Input and answer have the same characters in the same order",
+        arguments={},
+        defaults={},
+        look=look,
+        score=lambda ctx: ctx.preprocess["ratio"],
+        reason=reason,
+        kind="graded",
+    )
+
+
+def _compared(question: str, answer: str) -> Findings:
+    longer = max(len(question), len(answer))
+    common = in_common(question, answer)
+    length_diff = abs(len(question) - len(answer)) / longer if longer else 0.0
+    return Findings(
+        ratio=2.0 * common.found / (len(question) + len(answer)) if longer else 1.0,
+        changes=_changes(question, answer),
+        length_diff=length_diff,
+        confidence=1.0 - length_diff,
+        pieces=common.pieces,
+    )
+
+
+def _changes(question: str, answer: str) -> int:
+    """Words of the side with more of them that the other has not; at least 1 when only white space differs."""
+    left, right = question.split(), answer.split()
+    changed = max(len(left), len(right)) - (Counter(left) & Counter(right)).total()
+    return changed or int(question != answer)
