@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from proctor import checks, scorer_utils, testing
+    from proctor import checks, scorer_utils, scorers, testing
     from proctor.data.agent_reply import AgentReply
     from proctor.data.item import Item, Turn
     from proctor.data.mean import Mean
@@ -69,6 +69,7 @@ __all__ = [
     "run_evals_sync",
     "scorer",
     "scorer_utils",
+    "scorers",
     "start_evals",
     "testing",
 ]
@@ -109,7 +110,7 @@ _HOME = {
     "scorer": "scoring.create",
     "start_evals": "running.run_evals",
 }
-_PACKAGES = frozenset({"checks", "scorer_utils", "testing"})
+_PACKAGES = frozenset({"checks", "scorer_utils", "scorers", "testing"})
 
 
 def __getattr__(name: str) -> Any:
