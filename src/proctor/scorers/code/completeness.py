@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
+from functools import cache
 
 from proctor.scorers.function_words import FUNCTION_WORDS
 from proctor.scorers.texts import NO_INPUT, answered, asked, is_long
@@ -79,26 +80,28 @@ def covered(wanted: Collection[str], given: Collection[str]) -> set[str]:
     """
     words_wanted, words_given = set(wanted), set(given)
     found = words_wanted & words_given
+    words_wanted = {word for word in words_wanted - found if len(word) > _SHORT}
+    for word in words_wanted:
+        for start, end in _cuts(len(word)):
+            if word[start:end] in words_given:
+                found.add(word)
+                break
     words_wanted -= found
-    for word in list(words_wanted):
-        if _SHORT < len(word) <= _LONGEST and any(part in words_given for part in _parts(word)):
-            found.add(word)
-    words_wanted -= found
-    if not any(len(word) > _SHORT for word in words_wanted):
-        return found
-    for word in words_given:
-        if _SHORT < len(word) <= _LONGEST:
-            found.update(part for part in _parts(word) if len(part) > _SHORT and part in words_wanted)
+    if words_wanted:
+        for word in words_given:
+            for start, end in _cuts(len(word)):
+                if word[start:end] in words_wanted:
+                    found.add(word[start:end])
     return found
 
 
-def _parts(word: str) -> Iterator[str]:
-    """Every piece of *word* that makes up more than the share that counts, the word itself left out."""
-    for length in range(len(word) - 1, 0, -1):
-        if length / len(word) <= _SHARE:
-            return
-        for start in range(len(word) - length + 1):
-            yield word[start : start + length]
+@cache
+def _cuts(length: int) -> tuple[tuple[int, int], ...]:
+    """Where the pieces of a word of *length* letters begin and end that make up more than the share that counts."""
+    if not _SHORT < length <= _LONGEST:
+        return ()
+    sizes = [size for size in range(length - 1, 0, -1) if size / length > _SHARE]
+    return tuple((start, start + size) for size in sizes for start in range(length - size + 1))
 
 
 def _elements(text: str) -> dict[str, None]:

@@ -36,14 +36,15 @@ def keyword_coverage() -> Scorer:
         run = ctx.run
         keywords, answer = run.once(_keywords_asked), run.once(_keywords_answered)
         missing = [word for word in keywords if word not in answer]
+        matched = len(keywords) - len(missing)
         if keywords:
-            coverage = 1.0 - len(missing) / len(keywords)
+            coverage = matched / len(keywords)
         else:
             coverage = float(bool(run.once(answered).strip()) or not (run.once(asked) or "").strip())
         return Findings(
             coverage=coverage,
             total_keywords=len(keywords),
-            matched_keywords=len(keywords) - len(missing),
+            matched_keywords=matched,
             missing=tuple(missing[:_SHOWN]),
         )
 
