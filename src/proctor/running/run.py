@@ -98,6 +98,8 @@ class Run:
         means = tuple(column_mean(column, allow_unscored_gates=allow) for column in fold.in_order())
         whole = self._status == "complete"
         verdict, sentence = decide(means, stopped="" if whole else self._stopped_by or self._status)
+        if self._status == "running" and verdict is None:
+            sentence = "not decided yet: the run goes on"
         return EvalResult(
             eval_id=self._id,
             name=self._eval.name,
