@@ -215,7 +215,7 @@ def run_sync(work: Coroutine[Any, Any, R], *, interrupted: Callable[[], R] | Non
     """Run a coroutine to its end on the background loop and give what it gives.
 
     Interrupted (Ctrl-C), it cancels the work and waits until that has cleaned up; then it raises `KeyboardInterrupt`,
-    or gives what *interrupted* gives. A second interrupt stops waiting.
+    or gives what *interrupted* gives (what the work itself came to, if it had ended). A second interrupt stops waiting.
     """
     try:
         loop = _process.background.loop()
@@ -235,9 +235,10 @@ def run_sync(work: Coroutine[Any, Any, R], *, interrupted: Callable[[], R] | Non
     except BaseException as error:
         loop.call_soon_threadsafe(lambda: tasks[0].cancel())  # noqa: PLW0108 - there is no task before `begin` has run
         ended.wait()
-        if interrupted is not None and isinstance(error, KeyboardInterrupt):
+        if interrupted is None or not isinstance(error, KeyboardInterrupt):
+            raise
+        if tasks[0].cancelled():
             return interrupted()
-        raise
     return tasks[0].result()
 
 

@@ -33,3 +33,9 @@ async def echo(given):
 def asked(*inputs):
     """Items with these inputs, called i0, i1 ..."""
     return [{"id": f"i{n}", "input": given} for n, given in enumerate(inputs)]
+
+
+async def until_done(run, count):
+    """Wait until a run that goes on, of a handle, has done so many rows."""
+    while run.progress.done < count:  # noqa: ASYNC110 - a run has no event for it
+        await asyncio.sleep(0)

@@ -58,15 +58,15 @@ def test_a_column_that_scored_nothing_has_no_mean():
 
 def test_the_first_of_each_kind_is_kept_for_the_sentence():
     fold = folded(scored(1.0), scored(0.4), unscored("error"), scored(0.2), unscored("error"))
-    assert fold.first["short"] == (1, "i1", scored(0.4))
-    assert fold.first["error"] == (2, "i2", unscored("error"))
+    assert fold.first["short"] == ((1, 0), "i1", scored(0.4))
+    assert fold.first["error"] == ((2, 0), "i2", unscored("error"))
 
 
 def test_the_first_is_the_first_of_the_input_whatever_came_first():
     fold = ColumnFold(CELLS[1])
     for n in (3, 1, 2):
         fold.add(scored(n / 10), index=n, item=f"i{n}")
-    assert fold.first["short"] == (1, "i1", scored(0.1))
+    assert fold.first["short"] == ((1, 0), "i1", scored(0.1))
 
 
 def test_a_score_within_rounding_noise_of_the_top_is_not_short():

@@ -3,7 +3,7 @@
     130  cancelled
       1  a gate missed on a measured score
       4  something could not be measured: a gate or threshold decided by errors or declines, an error that no
-         `max_errors` allows, nothing ran, or the run stopped early
+         `max_errors` allows, nothing ran, or the run stopped early or still runs
       3  a threshold missed on its measured mean
       0  else
 
@@ -47,7 +47,7 @@ def exit_code(
     missed = [mean for mean in means if mean.passed is False and _counts(mean, fail_on)]
     if any(_is_gate(mean) and mean.decided_by == "scores" for mean in missed):
         return GATE_MISSED
-    if items == 0 or status == "stopped" or any(mean.decided_by != "scores" for mean in missed):
+    if items == 0 or status in {"stopped", "running"} or any(mean.decided_by != "scores" for mean in missed):
         return NOT_MEASURED
     if "error" in fail_on and any(_errors_not_allowed(mean) for mean in means):
         return NOT_MEASURED

@@ -18,7 +18,7 @@ from proctor.errors import UsageError
 __all__ = ["EvalResult", "NotScorableCounts", "RunStatus", "Summary", "Verdict"]
 
 Verdict: TypeAlias = Literal["passed", "scored", "failed"]
-RunStatus: TypeAlias = Literal["complete", "cancelled", "stopped"]
+RunStatus: TypeAlias = Literal["complete", "running", "cancelled", "stopped"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 from uuid import uuid4
 
-from proctor.bridge import recordable
+from proctor.bridge import cancel_requests, recordable
 from proctor.data.outcome import Failure, Origin
 from proctor.data.plain import plain
 from proctor.data.reply import Reply
@@ -25,15 +25,15 @@ __all__ = ["Asker", "Conversation"]
 
 
 class Conversation:
-    """The thread of one row: fresh for a conversation, else the caller's; and until when it may take."""
+    """The thread of one row: fresh for a conversation, else the caller's; and how long its replies may take."""
 
-    __slots__ = ("deadline", "resource_id", "thread_id")
+    __slots__ = ("left", "resource_id", "thread_id")
 
     def __init__(self, row: Row, evaluation: Eval) -> None:
         memory = (evaluation.target_options or {}).get("memory") or {}
         self.thread_id: str | None = str(uuid4()) if row.turns else memory.get("thread")
         self.resource_id: str | None = memory.get("resource") or self.thread_id
-        self.deadline = None if evaluation.timeout is None else perf_counter() + evaluation.timeout
+        self.left = evaluation.timeout
 
 
 class Asker:
@@ -80,20 +80,27 @@ class Asker:
 
     async def _within(self, conversation: Conversation, call: Call) -> Reply:
         """All tries, within what is left of the item's time."""
-        if conversation.deadline is None:
+        left = conversation.left
+        if left is None:
             return await self._tries(call)
+        if left <= 0:
+            raise self._too_long()
         import asyncio
 
-        left = max(conversation.deadline - perf_counter(), 0.0)
+        began = perf_counter()
         try:
             async with asyncio.timeout(left) as limit:
                 return await self._tries(call)
-        except TimeoutError as error:
+        except Exception as error:
             if not limit.expired():
                 raise  # the target's own
             self._abandoned += self._target is not None and self._target.may_hang
-            message = f"the target took longer than the {self._timeout:g} s of timeout="
-            raise TargetError(message, code="TIMEOUT") from error
+            raise self._too_long() from error
+        finally:
+            conversation.left = left - (perf_counter() - began)
+
+    def _too_long(self) -> TargetError:
+        return TargetError(f"the target took longer than the {self._timeout:g} s of timeout=", code="TIMEOUT")
 
     async def _tries(self, call: Call) -> Reply:
         tried = 0
@@ -102,7 +109,9 @@ class Asker:
             try:
                 return self._settled(await self._target.reply(call))  # type: ignore[union-attr]  # checked in `ask`
             except BaseException as error:
-                wait = self._retry.wait(error, tried=tried) if recordable(error) else None
+                if not recordable(error) or cancel_requests() > 0:  # whatever the target made of being stopped
+                    raise
+                wait = self._retry.wait(error, tried=tried)
                 if wait is None:
                     raise
             import asyncio

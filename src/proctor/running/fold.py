@@ -38,12 +38,12 @@ class ColumnFold:
         self.top = cell.scorer.range[1] - TOLERANCE
         self.of = self.n = self.errors = self.not_scorable = self.not_run = self.no_reply = self.short = self.items = 0
         self.duration_ms = ExactSum()
-        self.first: dict[str, tuple[int, str, Outcome]] = {}
+        self.first: dict[str, tuple[tuple[int, int], str, Outcome]] = {}
         self._repeats = repeats
         self._sum = ExactSum()
         self._begun: dict[int, tuple[int, list[float]]] = {}  # items with repeats to come: how many ended, their scores
 
-    def add(self, outcome: Outcome, *, index: int, item: str) -> bool:
+    def add(self, outcome: Outcome, *, index: int, item: str, repeat: int = 0) -> bool:
         """Count one outcome of the item at *index* of the input. *item*: how people call it.
 
         Gives whether it fell short: of the top in a gate, of the bounds under a threshold.
@@ -73,8 +73,9 @@ class ColumnFold:
             self.not_run += 1
             self.no_reply += isinstance(outcome.cause, NotRun) and outcome.cause.why == "target_failed"
             kind = "not_run"
-        if kind not in self.first or index < self.first[kind][0]:
-            self.first[kind] = (index, item, outcome)
+        place = (index, repeat)
+        if kind not in self.first or place < self.first[kind][0]:
+            self.first[kind] = (place, item, outcome)
         return score is not None and self._misses(score)
 
     def _misses(self, score: float) -> bool:
@@ -91,6 +92,11 @@ class ColumnFold:
         elif scores:
             self.items += 1
             self._sum.add(fsum(scores) / len(scores))
+
+    @property
+    def unit(self) -> str:
+        """What the counts count: each repeat of an item is a run."""
+        return "item" if self._repeats == 1 else "run"
 
     @property
     def mean(self) -> float | None:
@@ -133,7 +139,7 @@ class Fold:
         label = item_label(result.item, item_id=result.item_id, index=index)
         short = False
         for outcome in result.outcomes:
-            short |= self.columns[outcome.column].add(outcome, index=index, item=label)
+            short |= self.columns[outcome.column].add(outcome, index=index, item=label, repeat=result.repeat)
         for reply in result.replies:
             if reply.usage is not None:
                 self.usage = reply.usage if self.usage is None else self.usage + reply.usage

@@ -25,7 +25,7 @@ from proctor.running.score import RowScorer, any_failed, not_run
 from proctor.running.target import Target
 from proctor.scoring.run import ScorerRun, TurnRun
 
-__all__ = ["RowRunner", "raise_first_error", "stopped_row"]
+__all__ = ["RowRunner", "broken_row", "raise_first_error", "stopped_row"]
 
 Have = Mapping[Column, Outcome]
 
@@ -189,6 +189,11 @@ def _unfinished(
 
 def _unasked(row: Row, why: Why) -> tuple[TurnOutcomes, ...]:
     return tuple(TurnOutcomes(turn.index, not_run(turn.gates, why), not_run(turn.scorers, why)) for turn in row.turns)
+
+
+def broken_row(row: Row, error: Failure) -> ItemResult:
+    """The result of a row that something outside of it broke off."""
+    return _unfinished(row, (), why="target_failed", error=error)
 
 
 def stopped_row(row: Row) -> ItemResult:

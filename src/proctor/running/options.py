@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isfinite
+from sys import float_info
 from typing import TYPE_CHECKING, Any
 
 from proctor.data.value import shown
@@ -55,7 +55,7 @@ def _count(name: str, value: Any) -> None:
 def _seconds(name: str, value: Any) -> None:
     if value is None:
         return
-    if not isinstance(value, int | float) or isinstance(value, bool) or not (isfinite(value) and value > 0):
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= float_info.max:
         raise UsageError(f"{name} is a number of seconds above 0, or None for no limit, not {shown(value)}")
 
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from sys import float_info
 from typing import Any, TypeAlias
 
 from proctor.data.value import Value, shown
 from proctor.errors import UsageError
+from proctor.scoring.callables import takes_one
 
 __all__ = ["Retry", "RetryOn", "as_retry"]
 
 RetryOn: TypeAlias = type[BaseException] | tuple[type[BaseException], ...] | Callable[[BaseException], bool]
 
 _STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+_MOST = float_info.max  # seconds: neither infinite nor NaN
+_MOST_DOUBLINGS = 1000  # a float holds so many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -22,9 +26,10 @@ class Retry(Value):
     """How often a target that failed is asked again, and after how many seconds.
 
     *times*: further tries after the first. *on*: exception types, or a function of the exception; by default what the
-    network or a busy server does: `ConnectionError`, `TimeoutError`, and errors whose `status_code` (or `status`) is
-    408, 425, 429, 500, 502, 503, 504 or 529. Waits double from *first_wait* to *most_wait*, each longer or shorter by
-    up to the share *jitter*; a `retry_after` that the error carries, in seconds, is waited at least.
+    network or a busy server does: `ConnectionError`, `TimeoutError`, and errors whose `status_code` (or `status`), or
+    that of their `response`, is 408, 425, 429, 500, 502, 503, 504 or 529. Waits double from *first_wait* to
+    *most_wait*, each longer or shorter by up to the share *jitter*; the seconds of a `retry_after` that the error
+    carries, or of a `Retry-After` header, are waited at least.
     """
 
     times: int = 2
@@ -36,13 +41,17 @@ class Retry(Value):
     def __post_init__(self) -> None:
         if not isinstance(self.times, int) or isinstance(self.times, bool) or self.times < 0:
             raise UsageError(f"Retry(times=...) is a count, 0 or more, not {shown(self.times)}")
-        for name, least, most in (("first_wait", 0, None), ("most_wait", 0, None), ("jitter", 0, 1)):
+        for name, least, most in (("first_wait", 0, _MOST), ("most_wait", 0, _MOST), ("jitter", 0, 1)):
             value = getattr(self, name)
             number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not number or value < least or (most is not None and value > most):
-                raise UsageError(f"Retry({name}=...) is a number of at least {least}, not {shown(value)}")
-        if self.on is not None and not callable(self.on) and not isinstance(self.on, tuple):
-            raise UsageError(f"Retry(on=...) is exception types or a function, not {shown(self.on)}")
+            if not number or not least <= value <= most:
+                bounds = f"from {least} to {most}" if most == 1 else f"of at least {least}"
+                raise UsageError(f"Retry({name}=...) is a number {bounds}, not {shown(value)}")
+        if not _is_on(self.on):
+            raise UsageError(
+                f"Retry(on=...) is an exception type, a tuple of them, or a function of the exception, "
+                f"not {shown(self.on)}"
+            )
 
     def wait(self, error: BaseException, *, tried: int) -> float | None:
         """Seconds to wait before the next try, after *tried* of them; None when there is to be none.
@@ -52,13 +61,13 @@ class Retry(Value):
         """
         if tried > self.times or not self._is_passing(error):
             return None
-        wait = min(self.first_wait * 2.0 ** (tried - 1), self.most_wait)
+        wait = min(self.first_wait * 2.0 ** min(tried - 1, _MOST_DOUBLINGS), self.most_wait)
         wait *= 1 + random.uniform(-self.jitter, self.jitter)  # noqa: S311 - spreads retries, guards nothing
         return max(wait, _asked_for(error))
 
     def _is_passing(self, error: BaseException) -> bool:
         if self.on is None:
-            return isinstance(error, ConnectionError | TimeoutError) or _status(error) in _STATUSES
+            return isinstance(error, ConnectionError | TimeoutError) or _is_busy(error)
         if isinstance(self.on, tuple | type):
             return isinstance(error, self.on)
         return bool(self.on(error))
@@ -66,13 +75,46 @@ class Retry(Value):
 
 def as_retry(given: Any) -> Retry:
     """A `Retry` from itself, or from the number of further tries."""
-    return given if isinstance(given, Retry) else Retry(times=given)
+    if isinstance(given, Retry):
+        return given
+    if not isinstance(given, int) or isinstance(given, bool) or given < 0:
+        raise UsageError(f"retries is a count of further tries, 0 or more, or a Retry(...), not {shown(given)}")
+    return Retry(times=given)
 
 
-def _status(error: BaseException) -> Any:
-    return getattr(error, "status_code", None) or getattr(error, "status", None)
+def _is_on(on: Any) -> bool:
+    if on is None:
+        return True
+    if isinstance(on, type | tuple):
+        kinds = on if isinstance(on, tuple) else (on,)
+        return all(isinstance(kind, type) and issubclass(kind, BaseException) for kind in kinds)
+    return callable(on) and takes_one(on)
+
+
+def _is_busy(error: BaseException) -> bool:
+    """Whether the error, or the HTTP response that it holds, has the status of a server that may answer later."""
+    for holder in (error, _look(error, "response")):
+        for name in ("status_code", "status"):
+            status = _look(holder, name)
+            if isinstance(status, int) and status in _STATUSES:
+                return True
+    return False
 
 
 def _asked_for(error: BaseException) -> float:
-    seconds = getattr(error, "retry_after", None)
-    return float(seconds) if isinstance(seconds, int | float) and seconds > 0 else 0.0
+    """The seconds that the server asked to wait; a date in the header is not read."""
+    asked = [_look(error, "retry_after")]
+    for holder in (error, _look(error, "response")):
+        try:
+            asked.append(float(_look(holder, "headers").get("retry-after")))
+        except Exception:  # noqa: BLE001, S112 - none there, a date, or something that is not what it looks like
+            continue
+    return max((float(it) for it in asked if isinstance(it, int | float) and 0 < it <= _MOST), default=0.0)
+
+
+def _look(thing: Any, name: str) -> Any:
+    """An attribute of a foreign object; None when it is not there, or cannot be had."""
+    try:
+        return getattr(thing, name, None)
+    except Exception:  # noqa: BLE001 - what it says of itself must not hide the failure
+        return None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, TypeVar
@@ -16,13 +16,13 @@ from proctor.data.reply import ItemResult
 from proctor.data.result import EvalResult, RunStatus, Summary
 from proctor.errors import ProctorError, TargetError, UsageError
 from proctor.running.fold import Fold
-from proctor.running.item import RowRunner, raise_first_error, stopped_row
+from proctor.running.item import RowRunner, broken_row, raise_first_error, stopped_row
 from proctor.running.listen import Listener
 from proctor.running.plan import Plan, warn_of_forgetting
-from proctor.running.record import Known, NoRecorder, Recorder
+from proctor.running.record import Event, Known, NoRecorder, Recorder
 from proctor.running.rows import Row
 from proctor.running.score import not_run
-from proctor.running.stream import arriving
+from proctor.running.stream import Turns, arriving
 from proctor.running.verdict import column_mean, decide
 from proctor.scoring.failure import failure_from
 
@@ -59,15 +59,13 @@ class Run:
         self._fold = Fold(plan.maker.columns, repeats=plan.evaluation.repeats)
         self._kept: dict[tuple[int, int], ItemResult] = {}
         self._known = Known()
-        self._notes: list[str] = []
-        self._status: RunStatus = "complete"
+        self._status: RunStatus = "running"
         self._stopped_by: str | None = None
         self._rows_with_errors = 0
         self._id = str(uuid4())
         self._began = perf_counter()
         self._planned = self._all_planned()
-        self._streamed = self._all_streamed()
-        self._lock: Any = None
+        self._streamed = Turns(self._all_streamed())
 
     async def go(self) -> EvalResult:
         """Carry the plan out. Cancelled from outside, it records what is done and raises `CancelledError`."""
@@ -77,15 +75,19 @@ class Run:
         try:
             await _at_once(self._work, self._eval.concurrency if total is None else min(self._eval.concurrency, total))
         except BaseException as error:
-            if not recordable(error):
-                self._status = "cancelled"
+            self._status = "stopped" if recordable(error) else "cancelled"
+            if recordable(error):
+                self._stopped_by = self._stopped_by or type(error).__name__
             raise
         finally:
-            await self._recorder.flush()
+            try:
+                await self._streamed.close()
+            finally:
+                await self._recorder.flush()
+        self._status = "complete" if self._stopped_by is None else "stopped"
         if self._stopped_by is not None:
-            self._status = "stopped"
             for row in self._planned:
-                self._take(row, stopped_row(row))
+                self._take(stopped_row(row))
         self._warn()
         return self.partial()
 
@@ -96,6 +98,8 @@ class Run:
         means = tuple(column_mean(column, allow_unscored_gates=allow) for column in fold.in_order())
         whole = self._status == "complete"
         verdict, sentence = decide(means, stopped="" if whole else self._stopped_by or self._status)
+        if self._status == "running" and verdict is None:
+            sentence = "not decided yet: the run goes on"
         return EvalResult(
             eval_id=self._id,
             name=self._eval.name,
@@ -115,37 +119,32 @@ class Run:
 
     # ── rows ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _next(self) -> Row | None:
-        """The next row, None at the end. Workers take turns at a stream: it is asked for one item at a time."""
-        if self.plan.stream is None:
-            return next(self._planned, None)
-        if self._lock is None:
-            import asyncio
-
-            self._lock = asyncio.Lock()
-        async with self._lock:
-            return await anext(self._streamed, None)
+    async def _next(self) -> Row | ItemResult | None:
+        """The next row, or the result of one that cannot be run; None at the end."""
+        return next(self._planned, None) if self.plan.stream is None else await self._streamed.next()
 
     def _all_planned(self) -> Iterator[Row]:
         for row in self.plan.rows:
             yield from self._repeats(row)
 
-    async def _all_streamed(self) -> AsyncIterator[Row]:
-        """Rows of the items that arrive. Bad items are results at once, not rows."""
-        async for index, given in arriving(self.plan.stream):
-            try:
-                if isinstance(given, ProctorError):
-                    raise given
-                row = self.plan.maker.make(given, index)
-                if not row.cells:
-                    raise UsageError("nothing to score with: give scorers, gates, or both", code="NO_SCORERS_PROVIDED")
-            except (ProctorError, Warning) as error:  # a warning, where those are errors, must not end what is paid for
-                self._take_bad(index, given, error)
-                continue
-            with suppress(UserWarning):
-                warn_of_forgetting(self.plan)
-            for again in self._repeats(row):
-                yield again
+    async def _all_streamed(self) -> AsyncGenerator[Row | ItemResult, None]:
+        """Rows of the items that arrive; of a bad item, its result."""
+        async with aclosing(arriving(self.plan.stream)) as items:
+            async for index, given in items:
+                try:
+                    if isinstance(given, ProctorError):
+                        raise given
+                    row = self.plan.maker.make(given, index)
+                    if not row.cells:
+                        message = "nothing to score with: give scorers, gates, or both"
+                        raise UsageError(message, code="NO_SCORERS_PROVIDED")
+                except (ProctorError, Warning) as error:  # warnings may be errors: they must not end what is paid for
+                    yield self._bad(index, given, error)
+                    continue
+                with suppress(UserWarning):
+                    warn_of_forgetting(self.plan)
+                for again in self._repeats(row):
+                    yield again
 
     def _repeats(self, row: Row) -> Iterator[Row]:
         yield row
@@ -154,29 +153,45 @@ class Run:
 
     async def _work(self) -> None:
         """One worker: row after row, until there are none or the run is to stop."""
+        import asyncio
+
         before = cancel_requests()
         while self._stopped_by is None:
             row = await self._next()
             if row is None:
                 return
-            name = row.id[0] if row.id[1] == 0 else f"{row.id[0]} (repeat {row.id[1]})"
-            self.progress.in_flight[name] = perf_counter()
-            try:
-                known = self._known
-                found = await self._recorder.find(row.id) if row.id in known.finished or row.id in known.begun else None
-                result = await _in_own_task(self._runner.run(row, found))
-            finally:
-                self.progress.in_flight.pop(name, None)
-            self._take(row, result)
+            if isinstance(row, Row):
+                result = await self._ended(row, before)
+            else:
+                result = row
+                await asyncio.sleep(0)  # bad items without end must not hold the loop
+            self._take(result)
             await self._listener.tell(result)
             if self._eval.on_error == "raise":
                 raise_first_error(result)
             if cancel_requests() > before:
-                import asyncio
-
                 raise asyncio.CancelledError  # a target or a step caught it and went on
 
-    def _take(self, row: Row, result: ItemResult) -> None:
+    async def _ended(self, row: Row, before: int) -> ItemResult:
+        """The result of a row. *before*: how often this worker was asked to stop, until now."""
+        import asyncio
+
+        name = row.id[0] if row.id[1] == 0 else f"{row.id[0]} (repeat {row.id[1]})"
+        self.progress.in_flight[name] = perf_counter()
+        try:
+            known = self._known
+            found = await self._recorder.find(row.id) if row.id in known.finished or row.id in known.begun else None
+            return await _in_own_task(self._runner.run(row, found))
+        except asyncio.CancelledError as error:
+            if cancel_requests() > before:
+                raise
+            result = broken_row(row, failure_from(error, code=TargetError.code))  # the row cancelled its own task
+            await self._recorder.put(Event(row.id, result))
+            return result
+        finally:
+            self.progress.in_flight.pop(name, None)
+
+    def _take(self, result: ItemResult) -> None:
         """Count a row, and keep it if rows like it are kept."""
         failed = self._fold.add(result)
         broke = result.status == "error" or any(outcome.status == "error" for outcome in result.outcomes)
@@ -191,21 +206,21 @@ class Run:
         limit = self._eval.stop_after_errors
         if limit is not None and self._rows_with_errors >= limit and self._stopped_by is None:
             self._stopped_by = f"stop_after_errors={limit}"
+            self._streamed.stop()
 
-    def _take_bad(self, index: int, given: Any, error: Exception) -> None:
-        """An item of a stream that cannot be run: an error of its own, and the run goes on."""
+    def _bad(self, index: int, given: Item | ProctorError, error: Exception) -> ItemResult:
+        """The result of an item of a stream that cannot be run: an error of its own, and the run goes on."""
         maker = self.plan.maker
-        item = given if isinstance(given, Item) else Item(id=f"item {index}")
-        result = ItemResult(
-            item=item,
-            item_id=item.id or f"item {index}",
+        item_id = given.id if isinstance(given, Item) and isinstance(given.id, str) and given.id else f"item {index}"
+        return ItemResult(
+            item=given if isinstance(given, Item) else Item(id=item_id),
+            item_id=item_id,
             index=index,
             status="error",
             gates=not_run(maker.gates, "target_failed"),
             scorers=not_run(maker.scorers, "target_failed"),
             error=failure_from(error, code=TargetError.code),
         )
-        self._take(Row(index, (result.item_id, 0), item, item, maker.gates, maker.scorers), result)
 
     # ── the end ────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from proctor.bridge import run_sync
 from proctor.data.result import EvalResult
+from proctor.errors import UsageError
 from proctor.running.eval import Eval, door, sync_door
 from proctor.running.plan import Plan, make_plan
 from proctor.running.run import Progress, Run
 
 if TYPE_CHECKING:
-    from asyncio import Task
+    from asyncio import AbstractEventLoop, Task
 
 __all__ = ["RunHandle", "execute", "run_evals", "run_evals_sync", "run_plan", "run_plan_sync", "start_evals"]
 
@@ -39,13 +41,18 @@ def run_plan_sync(plan: Plan) -> EvalResult:
 
 
 class RunHandle:
-    """A run under way. Await it for its result: the whole, or what was done when it was cancelled."""
+    """A run under way. Await it for its result: the whole, or what was done when it was cancelled.
+
+    Cancelling whoever awaits it does not stop the run; `cancel` does.
+    """
 
     def __init__(self, run: Run) -> None:
         import asyncio
 
         self._run = run
-        self._task: Task[EvalResult] = asyncio.create_task(run.go())
+        self._loop = asyncio.get_running_loop()
+        self._task: Task[EvalResult] = self._loop.create_task(run.go())
+        self._task.add_done_callback(_seen)
         self._cancelled = False
 
     @property
@@ -58,9 +65,13 @@ class RunHandle:
         return self._run.partial()
 
     def cancel(self) -> None:
-        """Stop what is in flight and end the run with status `cancelled`. What is done is recorded."""
+        """Stop what is in flight and end the run with status `cancelled`. What is done is recorded. From any thread."""
         self._cancelled = True
-        self._task.cancel()
+        if _running_loop() is self._loop:
+            self._task.cancel()
+            return
+        with suppress(RuntimeError):  # the loop is closed: the run has ended with it
+            self._loop.call_soon_threadsafe(self._task.cancel)
 
     def done(self) -> bool:
         """Whether it has ended."""
@@ -83,7 +94,24 @@ def _started(evaluation: Eval) -> RunHandle:
 
     Takes the arguments of `Eval`. Called inside a running event loop.
     """
+    if _running_loop() is None:
+        raise UsageError("start_evals needs a running event loop; without one, call run_evals_sync")
     return RunHandle(Run(make_plan(evaluation)))
+
+
+def _running_loop() -> AbstractEventLoop | None:
+    import asyncio
+
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+def _seen(task: Task[EvalResult]) -> None:
+    """Look at how it ended: Python complains of errors that nobody awaited, and nobody has to await a handle."""
+    if not task.cancelled():
+        task.exception()
 
 
 run_evals = door(Eval, execute, name="run_evals")

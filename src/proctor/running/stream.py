@@ -2,42 +2,118 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import Any
+import warnings
+from collections.abc import AsyncGenerator, Generator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from proctor.bridge import cancel_requests, recordable
 from proctor.data.item import Item
 from proctor.data.row import item_from_row
 from proctor.errors import ProctorError, TargetError, UsageError, safe_message
 from proctor.running.source import NO_DATA
 
-__all__ = ["arriving"]
+if TYPE_CHECKING:
+    from asyncio import Lock, Task
+
+__all__ = ["Turns", "arriving"]
+
+R = TypeVar("R")
 
 
-async def arriving(data: Any) -> AsyncIterator[tuple[int, Item | ProctorError]]:
+async def arriving(data: Any) -> AsyncGenerator[tuple[int, Item | ProctorError], None]:
     """Each item with its place, or the error that says why there is none. Data that raises ends the run with its error.
 
     An iterator that is not asynchronous is asked on the event loop: give an async one where the next item takes long.
+    A generator is closed at the end, whatever ended it.
     """
     index = 0
     rows = aiter(data) if hasattr(type(data), "__aiter__") else _from_iterator(data)
-    while True:
-        try:
-            row = await anext(rows)
-        except StopAsyncIteration:
-            if index == 0:
-                raise UsageError("data has no items", code=NO_DATA) from None
-            return
-        except Exception as error:
-            raised = f"{type(error).__name__}: {safe_message(error)}"
-            raise TargetError(f"data raised {raised} (after {index} items)", code="DATA_FAILED") from error
-        try:
-            item: Item | ProctorError = item_from_row(row)
-        except ProctorError as problem:
-            item = problem
-        yield index, item
-        index += 1
+    try:
+        while True:
+            try:
+                row = await anext(rows)
+            except StopAsyncIteration:
+                if index == 0:
+                    raise UsageError("data has no items", code=NO_DATA) from None
+                return
+            except BaseException as error:
+                if not recordable(error):
+                    raise
+                message = f"data raised {_said(error)} (after {index} items)"
+                raise TargetError(message, code="DATA_FAILED") from error
+            try:
+                item: Item | ProctorError = item_from_row(row)
+            except ProctorError as problem:
+                item = problem
+            yield index, item
+            index += 1
+    finally:
+        await _close(rows)
 
 
-async def _from_iterator(data: Any) -> AsyncIterator[Any]:
-    for row in data:
-        yield row
+async def _from_iterator(data: Any) -> AsyncGenerator[Any, None]:
+    try:
+        for row in data:
+            yield row
+    finally:
+        if isinstance(data, Generator):
+            data.close()
+
+
+async def _close(rows: Any) -> None:
+    """Let it clean up. What goes wrong then is a warning: the run is paid for."""
+    if not hasattr(type(rows), "aclose"):
+        return
+    try:
+        await rows.aclose()
+    except Exception as error:  # noqa: BLE001 - whatever a user's generator does at its end
+        with suppress(RuntimeWarning):
+            warnings.warn(f"data raised {_said(error)} when it was closed", RuntimeWarning, stacklevel=2)
+
+
+def _said(error: BaseException) -> str:
+    return f"{type(error).__name__}: {safe_message(error)}"
+
+
+class Turns(Generic[R]):
+    """Workers taking turns at a stream: it is asked for one row at a time, and whoever waits for it can be let go."""
+
+    def __init__(self, rows: AsyncGenerator[R, None]) -> None:
+        self._rows = rows
+        self._over = False
+        self._lock: Lock | None = None
+        self._waiting: Task[Any] | None = None
+
+    async def next(self) -> R | None:
+        """The next row; None at the end, and after `stop`."""
+        import asyncio
+
+        self._lock = self._lock or asyncio.Lock()
+        async with self._lock:
+            if self._over:
+                return None
+            self._waiting, before = asyncio.current_task(), cancel_requests()
+            try:
+                row = await anext(self._rows, None)
+            except asyncio.CancelledError:
+                if not self._let_go(before):
+                    raise
+                return None
+            finally:
+                self._waiting = None
+            return row
+
+    def _let_go(self, before: int) -> bool:
+        """Whether a cancellation was that of `stop`, which is taken back, and nobody else's."""
+        return self._over and self._waiting is not None and self._waiting.uncancel() <= before
+
+    def stop(self) -> None:
+        """Take no more rows."""
+        self._over = True
+        if self._waiting is not None:
+            self._waiting.cancel()
+
+    async def close(self) -> None:
+        """Close what the rows come from."""
+        await self._rows.aclose()

@@ -94,7 +94,7 @@ def _gate(fold: ColumnFold) -> tuple[bool | None, DecidedBy | None, str]:
     if fold.short:
         _, item, outcome = fold.first["short"]
         why = f": {cut(outcome.reason, 160)}" if outcome.reason else ""
-        more = f"; {count_of(fold.short, fold.of, what='item')} fell short" if fold.of > 1 else ""
+        more = f"; {count_of(fold.short, fold.of, what=fold.unit)} fell short" if fold.of > 1 else ""
         return (
             False,
             "scores",
@@ -107,13 +107,13 @@ def _gate(fold: ColumnFold) -> tuple[bool | None, DecidedBy | None, str]:
     if not fold.n:
         _, item, outcome = fold.first["not_scorable"]
         why = f" ({outcome.reason})" if outcome.reason else ""
-        return False, "declines", f"{name} missed: nothing to decide on, all {fold.of} items declined{why}"
-    return True, "scores", f"{name} met: {count_of(fold.n, fold.of, what='item')} reached the top"
+        return False, "declines", f"{name} missed: nothing to decide on, all {fold.of} {fold.unit}s declined{why}"
+    return True, "scores", f"{name} met: {count_of(fold.n, fold.of, what=fold.unit)} reached the top"
 
 
 def _threshold(fold: ColumnFold, threshold: Threshold) -> tuple[bool | None, DecidedBy | None, str]:
     name, mean = fold.cell.column.label, fold.mean
-    counted = f"over {count_of(fold.n, fold.of, what='item')}"
+    counted = f"over {count_of(fold.n, fold.of, what=fold.unit)}"
     if mean is not None and not threshold.admits(mean):
         return False, "scores", f"{name} missed its threshold: mean {_compared(mean, threshold)} {counted}{_hint(fold)}"
     bad = fold.errors + fold.no_reply
@@ -122,7 +122,7 @@ def _threshold(fold: ColumnFold, threshold: Threshold) -> tuple[bool | None, Dec
         return False, "errors", f"{name} missed its threshold: {_errors(fold)}{allowed}"
     if fold.n < threshold.min_scored:
         by: DecidedBy = "errors" if bad and not fold.not_scorable else "declines"
-        scored = f"{fold.n} item{'' if fold.n == 1 else 's'} scored"
+        scored = f"{fold.n} {fold.unit}{'' if fold.n == 1 else 's'} scored"
         return False, by, f"{name} missed its threshold: {scored}, at least {threshold.min_scored} needed"
     if mean is None:
         return None, None, f"{name} scored nothing and decides nothing (min_scored=0)"
@@ -134,10 +134,10 @@ def _errors(fold: ColumnFold) -> str:
     if fold.errors:
         _, item, outcome = fold.first["error"]
         message = cut(str(outcome.error), 160)
-        parts.append(f"{count_of(fold.errors, fold.of, what='item')} ended in an error, first {item}: {message}")
+        parts.append(f"{count_of(fold.errors, fold.of, what=fold.unit)} ended in an error, first {item}: {message}")
     if fold.no_reply:
         _, item, _ = fold.first["not_run"]
-        parts.append(f"{count_of(fold.no_reply, fold.of, what='item')} had no reply, first {item}")
+        parts.append(f"{count_of(fold.no_reply, fold.of, what=fold.unit)} had no reply, first {item}")
     return "; ".join(parts)
 
 
