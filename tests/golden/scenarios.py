@@ -44,7 +44,6 @@ def reply(given: Mapping[str, Any]) -> Scripted:
             args=call.get("args", {}),
             result=MISSING if "error" in call else call.get("result"),
             error=call.get("error"),
-            state="failed" if "error" in call else "done",
         )
         for call in given.get("toolCalls", ())
     ]

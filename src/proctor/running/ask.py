@@ -25,15 +25,15 @@ __all__ = ["Asker", "Conversation"]
 
 
 class Conversation:
-    """The thread of one row: fresh for a conversation, else the caller's; and until when it may take."""
+    """The thread of one row: fresh for a conversation, else the caller's. *left*: seconds that its replies may take."""
 
-    __slots__ = ("deadline", "resource_id", "thread_id")
+    __slots__ = ("left", "resource_id", "thread_id")
 
     def __init__(self, row: Row, evaluation: Eval) -> None:
         memory = (evaluation.target_options or {}).get("memory") or {}
         self.thread_id: str | None = str(uuid4()) if row.turns else memory.get("thread")
         self.resource_id: str | None = memory.get("resource") or self.thread_id
-        self.deadline = None if evaluation.timeout is None else perf_counter() + evaluation.timeout
+        self.left = evaluation.timeout
 
 
 class Asker:
@@ -80,13 +80,13 @@ class Asker:
 
     async def _within(self, conversation: Conversation, call: Call) -> Reply:
         """All tries, within what is left of the item's time."""
-        if conversation.deadline is None:
+        if conversation.left is None:
             return await self._tries(call)
         import asyncio
 
-        left = max(conversation.deadline - perf_counter(), 0.0)
+        began = perf_counter()
         try:
-            async with asyncio.timeout(left) as limit:
+            async with asyncio.timeout(conversation.left) as limit:
                 return await self._tries(call)
         except TimeoutError as error:
             if not limit.expired():
@@ -94,6 +94,8 @@ class Asker:
             self._abandoned += self._target is not None and self._target.may_hang
             message = f"the target took longer than the {self._timeout:g} s of timeout="
             raise TargetError(message, code="TIMEOUT") from error
+        finally:
+            conversation.left = max(conversation.left - (perf_counter() - began), 0.0)
 
     async def _tries(self, call: Call) -> Reply:
         tried = 0
