@@ -94,7 +94,8 @@ async def test_the_time_of_scorers_is_not_taken_from_the_targets():
         return 1
 
     item = Item(turns=[Turn("a", scorers=[slow]), Turn("b"), Turn("c")])
-    result = await run_evals(target=ScriptedAgent("ok"), data=[item], scorers=[SEE], timeout=0.25)
+    agent = ScriptedAgent([Scripted("ok", delay=0.001)])
+    result = await run_evals(target=agent, data=[item], scorers=[SEE], timeout=0.25)
     assert result.items[0].error is None
 
 

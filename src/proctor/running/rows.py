@@ -68,9 +68,9 @@ class RowMaker:
 
     def make(self, item: Item, index: int) -> Row:
         """The row of an item. Raises `ProctorError` for one that cannot be right."""
-        item_id = _item_id(item, self._seen)
         _check_item(item, has_target=self._has_target)
         turns = _turns(item)
+        item_id = _item_id(item, self._seen)
         settled = _settled(item)
         gates, scorers = self.gates, self.scorers
         if item.gates:
