@@ -29,6 +29,12 @@ def test_usages_add_up_field_by_field():
     assert Usage() + Usage() == Usage()
 
 
+def test_a_total_that_only_one_reported_is_of_both_all_the_same():
+    reported, counted = Usage(total_tokens=25), Usage(input_tokens=10, output_tokens=1)
+    assert (reported + counted).total == (counted + reported).total == 36
+    assert (counted + counted).total_tokens is None
+
+
 def test_what_both_know_is_added_even_when_it_is_nothing():
     assert (Usage(input_tokens=0) + Usage(input_tokens=0)).input_tokens == 0
 

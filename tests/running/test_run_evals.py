@@ -462,14 +462,3 @@ async def test_an_item_of_a_stream_that_nothing_scores_is_an_error_of_its_own():
     result = await run_evals(data=items)
     assert [row.status for row in result.items] == ["error", "done"]
     assert "nothing to score with" in result.items[0].error.message
-
-
-async def test_replies_that_are_no_messages_are_seen_as_they_are():
-    seen = []
-    look = scorer(lambda run: seen.append(run.output) or 1.0, id="look")
-
-    async def target(given, *, thread_id):
-        return b"a" if given == "a" else "b"
-
-    await run_evals(target=target, data=[{"inputs": ["a", "b"]}], scorers=[look])
-    assert seen == [[b"a", "b"]]

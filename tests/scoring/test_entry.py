@@ -25,6 +25,12 @@ def test_a_threshold_is_written_in_any_of_these_ways(given):
     assert read_entry(given, "scorers[0]") == ScorerEntry(SCORER, Threshold(0.5))
 
 
+@pytest.mark.parametrize("given", [(SCORER, None), {"scorer": SCORER, "threshold": None}], ids=["pair", "mapping"])
+def test_a_threshold_that_is_written_is_a_bound(given):
+    with pytest.raises(UsageError, match=r"scorers\[0\]: the threshold is None; give a bound, or the scorer alone"):
+        read_entry(given, "scorers[0]")
+
+
 @pytest.mark.parametrize("given", [SCORER, {"scorer": SCORER}, ScorerEntry(SCORER)], ids=["bare", "mapping", "entry"])
 def test_an_entry_without_a_threshold_decides_nothing(given):
     assert read_entry(given, "scorers[0]").threshold is None

@@ -39,10 +39,11 @@ class Usage(Value):
         return sum(known) if known else None
 
     def __add__(self, other: Usage) -> Usage:
-        """Field by field; a count that only one side knows is kept."""
-        return Usage(
-            **{field.name: _sum(getattr(self, field.name), getattr(other, field.name)) for field in fields(self)}
-        )
+        """Field by field; a count that only one side knows is kept. A total is of both, reported or not."""
+        counts = {field.name: _sum(getattr(self, field.name), getattr(other, field.name)) for field in fields(self)}
+        if counts["total_tokens"] is not None:
+            counts["total_tokens"] = _sum(self.total, other.total)
+        return Usage(**counts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -49,10 +49,10 @@ def read_cells(given: Any, position: str, *, where: str, turn: int | None = None
         if not given.agent:
             raise UsageError(f"{where} has no scorer in it", code="NO_SCORERS_PROVIDED")
         given, where = given.agent, f"{where}.agent"
-    return _cells(position, read_entries(given, where), turn=turn)
+    return _cells(position, read_entries(given, where), where=where, turn=turn)
 
 
-def _cells(position: str, entries: Sequence[ScorerEntry], *, turn: int | None) -> tuple[Cell, ...]:
+def _cells(position: str, entries: Sequence[ScorerEntry], *, where: str, turn: int | None) -> tuple[Cell, ...]:
     """Entries as cells. The same scorer twice is numbered, and warned of."""
     keys = [entry.scorer.key for entry in entries]
     names = numbered(keys)
@@ -60,8 +60,11 @@ def _cells(position: str, entries: Sequence[ScorerEntry], *, turn: int | None) -
         if name != key:
             message = f"{position} {key} is given more than once; it is shown as {name}. Use .named()"
             warnings.warn(message, stacklevel=2)
-    for entry in entries:
-        _check_position(entry, position)
+    for index, entry in enumerate(entries):
+        try:
+            _check_position(entry, position)
+        except UsageError as problem:
+            raise UsageError(f"{where}[{index}]: {problem}", code=problem.code) from problem
     return tuple(
         Cell(entry.scorer, Column(position, turn, name, entry.scorer.id), entry.threshold)
         for name, entry in zip(names, entries, strict=True)
@@ -115,11 +118,13 @@ class Columns:
         self.add(common)
 
     def add(self, cells: Sequence[Cell]) -> None:
-        """Take in the cells of a row."""
+        """Take in the cells of a row: all of them, or none when one does not go with what is there."""
         for cell in cells:
-            first = self.cells.setdefault(cell.column, cell)
+            first = self.cells.get(cell.column, cell)
             if first is not cell:
                 _check_alike(first, cell)
+        for cell in cells:
+            self.cells.setdefault(cell.column, cell)
 
     def in_order(self) -> tuple[Cell, ...]:
         """Whole-item gates, then scorers, then those of each turn."""

@@ -8,6 +8,7 @@ before it is scored; the turn, those after it and the whole item are not run.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from proctor.data.column import Column
@@ -48,7 +49,7 @@ class RowRunner:
         between two turns is begun anew: the thread it was held on is gone.
         """
         if found is not None and _is_whole(found, row):
-            return found
+            return found if found.index == row.index else replace(found, index=row.index)
         have = {outcome.column: outcome for outcome in found.outcomes} if found is not None else {}
         replies = found.replies if found is not None and len(found.replies) == max(len(row.turns), 1) else ()
         if row.turns:
@@ -152,14 +153,14 @@ class RowRunner:
 
 
 def _joined(replies: Sequence[Reply]) -> Any:
-    """All that came back, as one list of messages; as they are when every reply was a text, or one has none."""
+    """All that came back, as one list of messages (or of texts, when every reply was a text); None if one has none."""
     outputs = [reply.output for reply in replies]
     if all(type(output) is str for output in outputs):
         return outputs
     try:
         return [message for output in outputs for message in read_messages(output)]
     except UnreadableMessages:
-        return outputs
+        return None  # whoever reads it finds that it cannot be read; each output stands in its turn
 
 
 def _is_whole(found: ItemResult, row: Row) -> bool:

@@ -102,10 +102,12 @@ class MemoryRecorder:
         return _begun_row(row, self._begun[row]) if row in self._begun else None
 
     async def put(self, event: Event) -> None:
-        """Keep an event; a row's end takes the place of its parts."""
+        """Keep an event; a row's end takes the place of its parts, and so does a conversation that begins anew."""
         if isinstance(event.value, ItemResult):
             self.finished[event.row] = event.value
             self._begun.pop(event.row, None)
+        elif isinstance(event.value, Reply) and not event.turn:
+            self._begun[event.row] = [event.value]
         else:
             self._begun.setdefault(event.row, []).append(event.value)
 

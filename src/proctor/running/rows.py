@@ -9,7 +9,7 @@ from typing import Any
 from proctor.data.item import Item, Turn, derived_id
 from proctor.data.plain import plain
 from proctor.data.reply import Reply
-from proctor.data.value import MISSING, Missing
+from proctor.data.value import MISSING, Missing, shown
 from proctor.errors import EncodingError, UsageError
 from proctor.running.columns import Cell, Columns, joined, read_cells
 from proctor.running.record import RowId
@@ -68,9 +68,9 @@ class RowMaker:
 
     def make(self, item: Item, index: int) -> Row:
         """The row of an item. Raises `ProctorError` for one that cannot be right."""
-        item_id = _item_id(item, self._seen)
         _check_item(item, has_target=self._has_target)
         turns = _turns(item)
+        item_id = _item_id(item, self._seen)
         settled = _settled(item)
         gates, scorers = self.gates, self.scorers
         if item.gates:
@@ -117,6 +117,12 @@ def _check_item(item: Item, *, has_target: bool) -> None:
         raise UsageError(f"{' and '.join(given)} are both there; give one of them")
     if isinstance(item.tags, str) or not isinstance(item.tags, Sequence):
         raise UsageError(f"tags must be a list of texts, not {item.tags!r}")
+    for name in ("request_context", "metadata"):
+        value = getattr(item, name)
+        if value is not None and not isinstance(value, Mapping):
+            raise UsageError(f"{name} must be a mapping, not {shown(value)}")
+    if not isinstance(item.stop_on_failure, bool):
+        raise UsageError(f"stop_on_failure is True or False, not {shown(item.stop_on_failure)}")
     if item.output is not MISSING:
         if given and given[0] != "input":
             raise UsageError(f"output and {given[0]} are both there: a saved reply has only its input")
@@ -133,8 +139,8 @@ def _turns(item: Item) -> tuple[TurnPlan, ...]:
     value = getattr(item, name)
     if value is MISSING:
         return ()
-    if isinstance(value, str | Mapping) or not isinstance(value, Sequence) or not value:
-        raise UsageError(f"{name} must be a list that is not empty, not {value!r}"[:200])
+    if isinstance(value, str | bytes | bytearray) or not isinstance(value, Sequence) or not value:
+        raise UsageError(f"{name} must be a list that is not empty, not {shown(value)}")
     if name == "inputs":
         return tuple(TurnPlan(i, given, plain(given), item.ground_truth) for i, given in enumerate(value))
     return tuple(_turn(turn, index, item) for index, turn in enumerate(value))
@@ -142,7 +148,9 @@ def _turns(item: Item) -> tuple[TurnPlan, ...]:
 
 def _turn(turn: Any, index: int, item: Item) -> TurnPlan:
     if not isinstance(turn, Turn):
-        raise UsageError(f"turns[{index}] must be a Turn or a mapping with input, not {turn!r}"[:200])
+        raise UsageError(f"turns[{index}] must be a Turn or a mapping with input, not {shown(turn)}")
+    if turn.input is MISSING:
+        raise UsageError(f"turns[{index}] has no input")
     truth = item.ground_truth if turn.ground_truth is MISSING else turn.ground_truth
     return TurnPlan(
         index,

@@ -57,13 +57,21 @@ def read_entry(given: Any, where: str) -> ScorerEntry:
         if isinstance(given, ScorerEntry):
             return given
         if isinstance(given, tuple) and len(given) == 2:
-            return ScorerEntry(*given)
+            return ScorerEntry(given[0], _stated(given[1]))
         if isinstance(given, Mapping):
             named = named_fields(given, ["scorer", "threshold"], what="an entry")
-            return ScorerEntry(named.get("scorer"), named.get("threshold"))  # type: ignore[arg-type]  # checked there
+            threshold = _stated(named["threshold"]) if "threshold" in named else None
+            return ScorerEntry(named.get("scorer"), threshold)  # type: ignore[arg-type]  # checked there
         return ScorerEntry(given)
     except UsageError as problem:
         raise UsageError(f"{where}: {problem}", code=problem.code) from problem
+
+
+def _stated(threshold: Any) -> Any:
+    """A threshold that somebody wrote. None would take the bound away without a word."""
+    if threshold is None:
+        raise UsageError("the threshold is None; give a bound, or the scorer alone", code="INVALID_SCORER_THRESHOLD")
+    return threshold
 
 
 def _check_range(scorer: Scorer, threshold: Threshold) -> None:

@@ -20,11 +20,12 @@ __all__ = ["AgentTarget"]
 
 
 class AgentTarget:
-    """Asks an agent. What it gives is `AgentReply`, or messages alone."""
+    """Asks an agent. What it gives is `AgentReply` (or `Reply`), or messages alone."""
 
     def __init__(self, agent: Any) -> None:
         self.agent = agent
-        self.remembers = bool(getattr(agent, "memory", True))
+        memory = getattr(agent, "memory", True)
+        self.remembers = memory is not None and memory is not False  # one that is empty yet is a memory
         self.may_hang = False
 
     async def reply(self, call: Call) -> Reply:
@@ -36,8 +37,11 @@ class AgentTarget:
             options=call.options,
             request_context=call.request_context,
         )
-        if given is None:
-            raise TargetError(f"{type(self.agent).__name__}.generate gave None; return an AgentReply")
+        if isinstance(given, Reply):
+            return given
+        if given is None or (isinstance(given, AgentReply) and given.messages is None):
+            what = "None" if given is None else "an AgentReply without messages"
+            raise TargetError(f"{type(self.agent).__name__}.generate gave {what}; return AgentReply(messages)")
         if not isinstance(given, AgentReply):
             return Reply(output=given)
         return Reply(

@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from proctor.data.agent_reply import AgentReply
 from proctor.data.message import Message, Part, Text, ToolCall
 from proctor.data.usage import Cost, Usage
-from proctor.data.value import MISSING, Value
+from proctor.data.value import MISSING, Value, shown
 from proctor.errors import UsageError
 
 __all__ = ["AgentCall", "Scripted", "ScriptedAgent"]
@@ -22,7 +22,10 @@ __all__ = ["AgentCall", "Scripted", "ScriptedAgent"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Scripted(Value):
-    """One reply. *tool_calls*: made before the text. *throw*: raised instead. *delay*: seconds before either."""
+    """One reply. *tool_calls*: made before the text; one with a result is done, one with an error failed.
+
+    *throw*: raised instead. *delay*: seconds before either.
+    """
 
     text: str | None = None
     tool_calls: Sequence[ToolCall] = ()
@@ -60,9 +63,16 @@ class ScriptedAgent:
     def __init__(self, replies: Mapping[str, Any] | Sequence[Any] | str, *, memory: bool = True) -> None:
         if isinstance(replies, str):
             replies = [replies]
+        if not isinstance(replies, Mapping | Sequence):
+            raise UsageError(f"ScriptedAgent takes a list or mapping of replies, or one text, not {shown(replies)}")
         if not replies:
             raise UsageError("ScriptedAgent needs at least one reply")
-        self.replies = replies
+        if isinstance(replies, Mapping):
+            self.replies: Mapping[str, Scripted] | Sequence[Scripted] = {
+                asked: _reply(given, repr(asked)) for asked, given in replies.items()
+            }
+        else:
+            self.replies = [_reply(given, str(number)) for number, given in enumerate(replies)]
         self.memory = memory
         self.calls: list[AgentCall] = []
         self.threads: dict[str, list[Message]] = defaultdict(list)
@@ -92,7 +102,7 @@ class ScriptedAgent:
             await asyncio.sleep(scripted.delay)
         if scripted.throw is not None:
             raise scripted.throw
-        parts: tuple[Part, ...] = tuple(scripted.tool_calls)
+        parts: tuple[Part, ...] = tuple(_ended(call) for call in scripted.tool_calls)
         if scripted.text is not None:
             parts += (Text(scripted.text),)
         answer = Message("assistant", parts)
@@ -110,9 +120,22 @@ class ScriptedAgent:
         if isinstance(self.replies, Mapping):
             if asked not in self.replies and "*" not in self.replies:
                 raise UsageError(f"ScriptedAgent has no reply to {asked!r}, and none for '*'")
-            given = self.replies.get(asked, self.replies.get("*"))
-        else:
-            given = self.replies[min(number, len(self.replies) - 1)]
-        if isinstance(given, BaseException):
-            return Scripted(throw=given)
-        return Scripted(given) if isinstance(given, str) else given
+            return self.replies[asked if asked in self.replies else "*"]
+        return self.replies[min(number, len(self.replies) - 1)]
+
+
+def _reply(given: Any, where: str) -> Scripted:
+    if isinstance(given, Scripted):
+        return given
+    if isinstance(given, BaseException):
+        return Scripted(throw=given)
+    if not isinstance(given, str):
+        raise UsageError(f"reply {where} is a Scripted, a text or an exception to raise, not {shown(given)}")
+    return Scripted(given)
+
+
+def _ended(call: ToolCall) -> ToolCall:
+    """The call in the state that its result or error says."""
+    if call.state != "called" or (call.error is None and call.result is MISSING):
+        return call
+    return replace(call, state="done" if call.error is None else "failed")
