@@ -221,3 +221,20 @@ def test_so_does_what_a_task_of_it_raises(error):
     thread.join(5)
     assert caught == [error]
     assert double_sync(2) == 4
+
+
+def test_a_thread_does_not_keep_the_loop_that_it_was_started_for():
+    gone = []
+    all_there = threading.Barrier(50)  # that many threads at once: some must be new
+
+    async def calls():
+        gone.append(weakref.ref(asyncio.get_running_loop()))
+        assert sorted(await asyncio.gather(*[in_thread(all_there.wait) for _ in range(50)])) == list(range(50))
+
+    asyncio.run(calls())
+    for _ in range(100):
+        gc.collect()
+        if gone[0]() is None:
+            break
+        time.sleep(0.01)
+    assert gone[0]() is None

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
 
 from proctor.errors import UsageError
 
@@ -35,12 +36,13 @@ _IDLE_SECONDS = 5.0
 class _Job:
     """One call: where it came from, and how its result gets back there."""
 
-    __slots__ = ("args", "context", "function", "future", "loop")
+    __slots__ = ("args", "context", "function", "future", "loop", "returns")
 
     def __init__(self, loop: AbstractEventLoop, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
         from contextvars import copy_context
 
         self.loop = loop
+        self.returns = _process.returns_to(loop)
         self.future: Future[Any] = loop.create_future()
         self.context: Context = copy_context()
         self.function = function
@@ -51,10 +53,36 @@ class _Job:
             result, error = self.context.run(self.function, *self.args), None
         except BaseException as raised:  # noqa: BLE001 - whatever a user's function raises belongs to its caller
             result, error = None, raised
+        self.returns.give(self.loop, self.future, result, error)
+
+
+class _Returns:
+    """The results on their way back to one loop. It is woken once for all that wait: waking it costs a system call."""
+
+    __slots__ = ("_given", "_woken")
+
+    def __init__(self) -> None:
+        from collections import deque
+
+        self._given: deque[tuple[Future[Any], Any, BaseException | None]] = deque()
+        self._woken = False
+
+    def give(self, loop: AbstractEventLoop, future: Future[Any], result: Any, error: BaseException | None) -> None:
+        """From any thread."""
+        self._given.append((future, result, error))
+        if self._woken:
+            return  # `_settle_all` has not begun to look: it will find this one
+        self._woken = True
         try:
-            self.loop.call_soon_threadsafe(_settle, self.future, result, error)
+            loop.call_soon_threadsafe(self._settle_all)
         except RuntimeError:
-            return  # the loop is closed: nobody waits any more
+            self._given.clear()  # the loop is closed: nobody waits any more
+            self._woken = False
+
+    def _settle_all(self) -> None:
+        self._woken = False  # before it looks, so that what comes from now on wakes the loop again
+        while self._given:
+            _settle(*self._given.popleft())
 
 
 def _settle(future: Future[Any], result: Any, error: BaseException | None) -> None:
@@ -86,9 +114,10 @@ class _Threads:
         if claimed:
             self._jobs.put(job)
         else:
-            threading.Thread(target=self._work, args=(job,), name="proctor-worker", daemon=True).start()
+            threading.Thread(target=self._work, args=([job],), name="proctor-worker", daemon=True).start()
 
-    def _work(self, job: _Job | None) -> None:
+    def _work(self, first: list[_Job]) -> None:
+        job: _Job | None = first.pop()  # a thread keeps what it was started with for as long as it lives
         while job is not None:
             job.run()
             del job  # results must not live on in an idle thread
@@ -195,6 +224,7 @@ class _Process:
     def begin(self) -> None:
         """Start with nothing: no thread, no loop, locks that nobody holds."""
         self._threads: _Threads | None = None
+        self._returns: WeakKeyDictionary[AbstractEventLoop, _Returns] = WeakKeyDictionary()  # loops come and go
         self._lock = threading.Lock()
         self.background = _Background()
 
@@ -204,6 +234,13 @@ class _Process:
         with self._lock:
             self._threads = self._threads or _Threads()
             return self._threads
+
+    def returns_to(self, loop: AbstractEventLoop) -> _Returns:
+        """The way back to a loop. Called on that loop's thread, so two are never made for one."""
+        found = self._returns.get(loop)
+        if found is None:
+            found = self._returns[loop] = _Returns()
+        return found
 
 
 _process = _Process()

@@ -91,6 +91,8 @@ class ItemResult(Value):
     def outcomes(self) -> tuple[Outcome, ...]:
         """Every outcome of the row, whole-item columns first."""
         own = (*self.gates, *self.scorers, *self.steps, *self.trajectory)
+        if not self.turns:
+            return own
         return own + tuple(outcome for turn in self.turns for outcome in (*turn.gates, *turn.scorers))
 
     @property

@@ -12,7 +12,7 @@ from proctor.bridge import cancel_requests, recordable
 from proctor.data.outcome import Failure, Origin
 from proctor.data.plain import plain
 from proctor.data.reply import Reply
-from proctor.data.value import MISSING, shown
+from proctor.data.value import MISSING, quick_maker, shown
 from proctor.errors import TargetError
 from proctor.running.eval import Eval
 from proctor.running.limits import MOST_ABANDONED
@@ -22,6 +22,9 @@ from proctor.running.target import Call, Target
 from proctor.scoring.failure import failure_from
 
 __all__ = ["Asker", "Conversation"]
+
+_make_call = quick_maker(Call)
+_make_reply = quick_maker(Reply)
 
 
 class Conversation:
@@ -62,21 +65,19 @@ class Asker:
                 raise
             return Reply(error=_failure(error), duration_ms=_since(began), origin=_origin(conversation))
         duration = _since(began) if reply.duration_ms is None else reply.duration_ms
-        return replace(reply, duration_ms=duration, origin=reply.origin or _origin(conversation))
+        origin = reply.origin or _origin(conversation)
+        if type(reply) is not Reply:
+            return replace(reply, duration_ms=duration, origin=origin)
+        return _make_reply(
+            reply.output, reply.usage, reply.cost, duration, reply.finish_reason, reply.structured, origin, reply.error
+        )
 
     def _call(self, row: Row, conversation: Conversation, turn: TurnPlan | None) -> Call:
         item, context = row.given, self._context
         if item.request_context is not None:
             context = {**(context or {}), **item.request_context}
-        return Call(
-            input=item.input if turn is None else turn.given,
-            item=item,
-            turn=None if turn is None else turn.index,
-            thread_id=conversation.thread_id,
-            resource_id=conversation.resource_id,
-            options=self._options,
-            request_context=context,
-        )
+        given, at = (item.input, None) if turn is None else (turn.given, turn.index)
+        return _make_call(given, item, at, conversation.thread_id, conversation.resource_id, self._options, context)
 
     async def _within(self, conversation: Conversation, call: Call) -> Reply:
         """All tries, within what is left of the item's time."""

@@ -8,7 +8,6 @@ before it is scored; the turn, those after it and the whole item are not run.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from proctor.data.column import Column
@@ -16,28 +15,32 @@ from proctor.data.outcome import Failure, Outcome, Outcomes, Why
 from proctor.data.read import read_messages
 from proctor.data.reply import ItemResult, Reply, TurnOutcomes
 from proctor.data.usage import Cost, Usage
+from proctor.data.value import quick_maker
 from proctor.errors import ScorerRunError, TargetError, UnreadableMessages
 from proctor.running.ask import Asker, Conversation
 from proctor.running.columns import Cell
 from proctor.running.eval import Eval
-from proctor.running.record import Event, Recorder
+from proctor.running.record import Event
 from proctor.running.rows import Row, TurnPlan
 from proctor.running.score import RowScorer, any_failed, not_run
 from proctor.running.target import Target
 from proctor.scoring.run import ScorerRun, TurnRun
 
-__all__ = ["RowRunner", "broken_row", "raise_first_error", "stopped_row"]
+__all__ = ["RowRunner", "broken_row", "is_whole", "raise_first_error", "stopped_row"]
 
 Have = Mapping[Column, Outcome]
+
+_NONE = Outcomes()
+_make_result = quick_maker(ItemResult)
 
 
 class RowRunner:
     """What the rows of a run share: the target and its options, the recorder, and the scorers' limits."""
 
-    def __init__(self, target: Target | None, evaluation: Eval, recorder: Recorder) -> None:
+    def __init__(self, target: Target | None, evaluation: Eval) -> None:
         self._asker = Asker(target, evaluation)
-        self._scorer = RowScorer(recorder, evaluation.scorer_timeout)
-        self._recorder = recorder
+        self._scorer = RowScorer(evaluation.recorder, evaluation.scorer_timeout)
+        self._recorder = evaluation.recorder
         self._skips = evaluation.skip_scorers_after_gate_failure
         self._context = evaluation.request_context
         self._evaluation = evaluation
@@ -48,15 +51,14 @@ class RowRunner:
         *found*: what an earlier run left of the row; only what is missing is done. A conversation that broke off
         between two turns is begun anew: the thread it was held on is gone.
         """
-        if found is not None and _is_whole(found, row):
-            return found if found.index == row.index else replace(found, index=row.index)
         have = {outcome.column: outcome for outcome in found.outcomes} if found is not None else {}
         replies = found.replies if found is not None and len(found.replies) == max(len(row.turns), 1) else ()
         if row.turns:
             result = await self._conversation(row, replies, have if replies else {})
         else:
             result = await self._single(row, replies, have)
-        await self._recorder.put(Event(row.id, result))
+        if self._recorder is not None:
+            await self._recorder.put(Event(row.id, result))
         return result
 
     async def _single(self, row: Row, replies: Sequence[Reply], have: Have) -> ItemResult:
@@ -65,14 +67,9 @@ class RowRunner:
             return _unfinished(row, (reply,), why="target_failed", error=reply.error)
         run = self._scorer_run(row, (reply,), output=reply.output, input=row.item.input, truth=row.item.ground_truth)
         gates, scorers = await self._gates_then_scorers(row, row.gates, row.scorers, run=run, reply=reply, have=have)
-        return ItemResult(
-            item=row.item,
-            item_id=row.id[0],
-            index=row.index,
-            repeat=row.id[1],
-            replies=(reply,),
-            gates=gates,
-            scorers=scorers,
+        item_id, repeat = row.id
+        return _make_result(
+            row.item, item_id, row.index, repeat, "done", (reply,), gates, scorers, _NONE, _NONE, (), None
         )
 
     async def _conversation(self, row: Row, earlier: Sequence[Reply], have: Have) -> ItemResult:
@@ -119,7 +116,8 @@ class RowRunner:
 
     async def _new_reply(self, row: Row, conversation: Conversation, *, turn: TurnPlan | None = None) -> Reply:
         reply = row.reply or await self._asker.ask(row, conversation, turn=turn)
-        await self._recorder.put(Event(row.id, reply, None if turn is None else turn.index))
+        if self._recorder is not None:
+            await self._recorder.put(Event(row.id, reply, None if turn is None else turn.index))
         return reply
 
     async def _gates_then_scorers(
@@ -163,7 +161,7 @@ def _joined(replies: Sequence[Reply]) -> Any:
         return None  # whoever reads it finds that it cannot be read; each output stands in its turn
 
 
-def _is_whole(found: ItemResult, row: Row) -> bool:
+def is_whole(found: ItemResult, row: Row) -> bool:
     """Whether nothing of the row is missing, and nothing is there that it does not ask for."""
     return found.status in {"done", "error"} and {outcome.column for outcome in found.outcomes} == {
         cell.column for cell in row.cells

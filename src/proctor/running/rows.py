@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 from proctor.data.item import Item, Turn, derived_id
@@ -112,7 +113,11 @@ def _item_id(item: Item, seen: dict[str, int] | None) -> str:
 
 
 def _check_item(item: Item, *, has_target: bool) -> None:
-    given = [name for name in ("input", "inputs", "turns") if getattr(item, name) is not MISSING]
+    given = [
+        name
+        for name, value in (("input", item.input), ("inputs", item.inputs), ("turns", item.turns))
+        if value is not MISSING
+    ]
     if len(given) > 1:
         raise UsageError(f"{' and '.join(given)} are both there; give one of them")
     if isinstance(item.tags, str) or not isinstance(item.tags, Sequence):
@@ -162,15 +167,18 @@ def _turn(turn: Any, index: int, item: Item) -> TurnPlan:
     )
 
 
-_ATOMS = frozenset({str, int, float, bool, type(None), type(MISSING)})
+_ATOMS = frozenset({str, int, float, bool, type(None), Missing})
 _FOREIGN = (
     "input", "output", "ground_truth", "context", "expected_trajectory", "request_context", "tracing_context",
     "start_options", "metadata", "label",
 )  # fmt: skip
+_all_of_them = attrgetter(*_FOREIGN, "inputs", "turns")
 
 
 def _settled(item: Item) -> Item:
     """The item in plain data: a target that changes what it was given changes nothing for the scorers."""
+    if _ATOMS.issuperset(map(type, _all_of_them(item))):
+        return item
     changes = {name: plain(value) for name in _FOREIGN if type(value := getattr(item, name)) not in _ATOMS}
     if not isinstance(item.inputs, Missing):
         changes["inputs"] = tuple(plain(given) for given in item.inputs)

@@ -16,7 +16,7 @@ from proctor.data.reply import ItemResult
 from proctor.data.result import EvalResult, RunStatus, Summary
 from proctor.errors import ProctorError, TargetError, UsageError
 from proctor.running.fold import Fold
-from proctor.running.item import RowRunner, broken_row, raise_first_error, stopped_row
+from proctor.running.item import RowRunner, broken_row, is_whole, raise_first_error, stopped_row
 from proctor.running.listen import Listener
 from proctor.running.plan import Plan, warn_of_forgetting
 from proctor.running.record import Event, Known, NoRecorder, Recorder
@@ -54,7 +54,7 @@ class Run:
         self.progress = Progress(plan.total)
         self._eval = plan.evaluation
         self._recorder: Recorder = plan.evaluation.recorder or NoRecorder()
-        self._runner = RowRunner(plan.target, plan.evaluation, self._recorder)
+        self._runner = RowRunner(plan.target, plan.evaluation)
         self._listener = Listener(plan.evaluation.on_item_complete)
         self._fold = Fold(plan.maker.columns, repeats=plan.evaluation.repeats)
         self._kept: dict[tuple[int, int], ItemResult] = {}
@@ -119,10 +119,6 @@ class Run:
 
     # ── rows ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _next(self) -> Row | ItemResult | None:
-        """The next row, or the result of one that cannot be run; None at the end."""
-        return next(self._planned, None) if self.plan.stream is None else await self._streamed.next()
-
     def _all_planned(self) -> Iterator[Row]:
         for row in self.plan.rows:
             yield from self._repeats(row)
@@ -157,7 +153,7 @@ class Run:
 
         before = cancel_requests()
         while self._stopped_by is None:
-            row = await self._next()
+            row = next(self._planned, None) if self.plan.stream is None else await self._streamed.next()
             if row is None:
                 return
             if isinstance(row, Row):
@@ -179,8 +175,10 @@ class Run:
         name = row.id[0] if row.id[1] == 0 else f"{row.id[0]} (repeat {row.id[1]})"
         self.progress.in_flight[name] = perf_counter()
         try:
-            known = self._known
-            found = await self._recorder.find(row.id) if row.id in known.finished or row.id in known.begun else None
+            found = await self._found(row)
+            if found is not None and is_whole(found, row):
+                await self._make_room()
+                return found if found.index == row.index else replace(found, index=row.index)
             return await _in_own_task(self._runner.run(row, found))
         except asyncio.CancelledError as error:
             if cancel_requests() > before:
@@ -191,15 +189,28 @@ class Run:
         finally:
             self.progress.in_flight.pop(name, None)
 
+    async def _found(self, row: Row) -> ItemResult | None:
+        """What an earlier run left of the row."""
+        known = self._known
+        return await self._recorder.find(row.id) if row.id in known.finished or row.id in known.begun else None
+
+    async def _make_room(self) -> None:
+        """Let others have the event loop at times: a recorder may give row after row without ever waiting."""
+        if self.progress.done % 64 == 0:
+            import asyncio
+
+            await asyncio.sleep(0)
+
     def _take(self, result: ItemResult) -> None:
         """Count a row, and keep it if rows like it are kept."""
         failed = self._fold.add(result)
-        broke = result.status == "error" or any(outcome.status == "error" for outcome in result.outcomes)
+        statuses = [outcome.status for outcome in result.outcomes]
+        broke = result.status == "error" or "error" in statuses
         progress = self.progress
         progress.done += result.status != "not_run"
         progress.failed += failed
         progress.errors += broke
-        progress.not_scorable += sum(outcome.status == "not_scorable" for outcome in result.outcomes)
+        progress.not_scorable += statuses.count("not_scorable")
         if self._eval.keep == "all" or (self._eval.keep == "failures" and (failed or broke)):
             self._kept[result.index, result.repeat] = result
         self._rows_with_errors += broke

@@ -17,6 +17,8 @@ from proctor.scoring.run import ScorerRun
 
 __all__ = ["RowScorer", "any_failed", "not_run"]
 
+_NONE = Outcomes()
+
 
 class ScorerTimeout(ProctorError):
     """A scorer took longer than it may."""
@@ -27,7 +29,7 @@ class ScorerTimeout(ProctorError):
 class RowScorer:
     """The scorers of a run. *timeout*: seconds for one of them on one reply."""
 
-    def __init__(self, recorder: Recorder, timeout: float | None) -> None:
+    def __init__(self, recorder: Recorder | None, timeout: float | None) -> None:
         self._recorder = recorder
         self._timeout = timeout
         self._strikes = Strikes()
@@ -42,28 +44,31 @@ class RowScorer:
         have: Mapping[Column, Outcome],
     ) -> Outcomes:
         """The outcomes of these cells, in order; those in *have* are taken as they are."""
+        if not cells:
+            return _NONE
         outcomes: list[Any] = [None] * len(cells)
         waiting: dict[int, tuple[Walk, Request]] = {}
         try:
             for place, cell in enumerate(cells):
-                known = have.get(cell.column) or self._strikes.refuse(cell)
-                if known is not None:
+                known = have.get(cell.column) if have else None
+                if known is not None or (known := self._strikes.refuse(cell)) is not None:
                     outcomes[place] = known
                     continue
                 walk = Walk(cell.scorer, run, column=cell.column, origin=origin)
                 now = walk.start()
-                if isinstance(now, Outcome):
+                if type(now) is Outcome:
                     outcomes[place] = now
                     await self._keep(row, now)
                 else:
-                    waiting[place] = walk, now
+                    waiting[place] = walk, now  # type: ignore[assignment]  # mypy does not narrow by `is`, this way round
         except BaseException:
             for _, request in waiting.values():
                 _drop(request)
             raise
-        ended = await _together([self._finish(row, walk, now) for walk, now in waiting.values()])
-        for place, outcome in zip(waiting, ended, strict=True):
-            outcomes[place] = outcome
+        if waiting:
+            ended = await _together([self._finish(row, walk, now) for walk, now in waiting.values()])
+            for place, outcome in zip(waiting, ended, strict=True):
+                outcomes[place] = outcome
         return Outcomes(outcomes)
 
     async def _finish(self, row: RowId, walk: Walk, now: Request) -> Outcome:
@@ -83,8 +88,10 @@ class RowScorer:
             return walk.ended_by(ScorerTimeout(f"took longer than the {seconds:g} s of scorer_timeout="))
 
     async def _keep(self, row: RowId, outcome: Outcome) -> None:
-        self._strikes.note(outcome)
-        await self._recorder.put(Event(row, outcome))
+        if outcome.status == "error":
+            self._strikes.note(outcome)
+        if self._recorder is not None:
+            await self._recorder.put(Event(row, outcome))
 
 
 def not_run(cells: Sequence[Cell], why: Why) -> Outcomes:
@@ -109,8 +116,8 @@ def _drop(request: Request) -> None:
 
 
 async def _together(work: Sequence[Coroutine[Any, Any, Outcome]]) -> Sequence[Outcome]:
-    if len(work) <= 1:
-        return [await one for one in work]
+    if len(work) == 1:
+        return [await work[0]]
     import asyncio
 
     try:
