@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from proctor.data.reply import ItemResult
     from proctor.data.result import EvalResult
 
-__all__ = ["printable", "result_table"]
+__all__ = ["column_cells", "footer", "printable", "result_table"]
 
 _SHOWN_FAILURES = 20
 _LONGEST_REASON = 300
@@ -38,7 +38,7 @@ def result_table(result: EvalResult, *, width: int = 100) -> str:
     failed = _failures(result.items, result.means)
     if failed:
         lines += ["", *_failure_lines(failed, width)]
-    return "\n".join([*lines, "", *_wrapped(_footer(result), width)])
+    return "\n".join([*lines, "", *_wrapped(footer(result), width)])
 
 
 def printable(text: str) -> str:
@@ -69,6 +69,13 @@ def _columns(means: Sequence[Mean], width: int) -> list[str]:
     widths = [min(longest, room), *others]
     rows.insert(0, list(_HEADS))
     return ["  ".join(_fit(row[at], widths[place]) for place, at in enumerate(used)).rstrip() for row in rows]
+
+
+def column_cells(means: Sequence[Mean]) -> list[list[str]]:
+    """The same as texts, for those who draw their own table: the heads, then a row for each column."""
+    rows = [list(_HEADS), *([_place(mean), *_numbers(mean), _decision(mean)] for mean in means)]
+    used = [at for at in range(len(_HEADS)) if at in (0, 1, 2) or any(row[at] for row in rows[1:])]
+    return [[row[at] for at in used] for row in rows]
 
 
 def _stacked(row: Sequence[str], width: int) -> list[str]:
@@ -146,7 +153,8 @@ def _failure_lines(failed: Sequence[tuple[str, str, str]], width: int) -> list[s
     return lines
 
 
-def _footer(result: EvalResult) -> str:
+def footer(result: EvalResult) -> str:
+    """The run in numbers, on one line."""
     summary = result.summary
     parts = [f"{summary.items} item{'' if summary.items == 1 else 's'}"]
     if summary.errors:

@@ -9,7 +9,7 @@ from typing import Any
 from proctor.data.item import Item, Turn, derived_id
 from proctor.data.plain import plain
 from proctor.data.reply import Reply
-from proctor.data.value import MISSING, Missing
+from proctor.data.value import MISSING, Missing, shown
 from proctor.errors import EncodingError, UsageError
 from proctor.running.columns import Cell, Columns, joined, read_cells
 from proctor.running.record import RowId
@@ -117,6 +117,9 @@ def _check_item(item: Item, *, has_target: bool) -> None:
         raise UsageError(f"{' and '.join(given)} are both there; give one of them")
     if isinstance(item.tags, str) or not isinstance(item.tags, Sequence):
         raise UsageError(f"tags must be a list of texts, not {item.tags!r}")
+    for tag in item.tags:
+        if not isinstance(tag, str):
+            raise UsageError(f"tags must be a list of texts; {shown(tag)} is none")
     if item.output is not MISSING:
         if given and given[0] != "input":
             raise UsageError(f"output and {given[0]} are both there: a saved reply has only its input")
