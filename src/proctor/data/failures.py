@@ -16,7 +16,7 @@ from proctor.data.mean import Mean
 from proctor.data.outcome import Failure, Outcome
 from proctor.data.read import read_messages
 from proctor.data.reply import ItemResult
-from proctor.data.shown import shown_score
+from proctor.data.shown import count_of, shown_score
 from proctor.data.threshold import Threshold
 from proctor.data.value import MISSING, Value, shown
 from proctor.errors import ProctorError, UsageError, cut, visible
@@ -137,14 +137,14 @@ def failures_of(result: EvalResult) -> Failures:
     """The failures of a result. Raises `UsageError` when there were some and their rows were not kept."""
     declines = any(mean.decided_by == "declines" for mean in result.means)
     if result.keep == "none" and (result.summary.failures or declines):
-        rows = result.summary.failures
-        what = f"{rows} of {result.summary.items} rows fell short or failed" if rows else "scorers declined"
+        failed, rows = result.summary.failures, result.summary.items
+        what = f"{count_of(failed, rows, what='row')} fell short or failed" if failed else "scorers declined"
         message = f'{what}, but keep="none" kept no row: run with keep="failures" to see them'
         raise UsageError(message, code="ROWS_NOT_KEPT")
     note = 'rows in which scorers only declined were not kept: keep="failures"'
     means = {mean.column: mean for mean in result.means}
-    failed = [FailedRow(row, found) for row in result.items if (found := tuple(_shortfalls(row, means)))]
-    return Failures(failed, note=note if declines and result.keep == "failures" else "")
+    kept = [FailedRow(row, found) for row in result.items if (found := tuple(_shortfalls(row, means)))]
+    return Failures(kept, note=note if declines and result.keep == "failures" else "")
 
 
 def _shortfalls(row: ItemResult, means: dict[Any, Mean]) -> Iterator[Shortfall]:

@@ -9,11 +9,11 @@
     turn, position               where it stands: turn from 0, None for the whole item; gate, scorer, ...
     key, scorer_id               which scorer it is, and what it is
     status                       how the scorer ended: scored, not_scorable, error, cancelled, not_run
-    score, label, reason         what it said; a score only when one was measured
+    score, label, reason         what it said; a score only when one was measured; of a decline, its reason
     fell_short                   whether the score was below a gate's top or outside a threshold's bounds; None where
                                  there is nothing to be short of, or no score
-    why                          why there is no score: the reason of a decline, or what happened first
-                                 (target_failed, gate_failed, earlier_turn_failed, stopped)
+    not_run                      what happened before it could run: target_failed, gate_failed, earlier_turn_failed,
+                                 stopped
     error, error_code            what failed: the scorer, or the target when the scorer was not run for it
     duration_ms                  time spent in the scorer
 
@@ -40,7 +40,7 @@ __all__ = ["RECORD_KEYS", "records_of"]
 
 _OF_ROW = ("eval_id", "eval_name", "item_id", "index", "repeat", "item_status", "tags", "cluster")
 _OF_OUTCOME = (
-    "column", "turn", "position", "key", "scorer_id", "status", "score", "label", "reason", "fell_short", "why",
+    "column", "turn", "position", "key", "scorer_id", "status", "score", "label", "reason", "fell_short", "not_run",
     "error", "error_code", "duration_ms",
 )  # fmt: skip
 RECORD_KEYS = _OF_ROW + _OF_OUTCOME
@@ -50,7 +50,8 @@ RECORD_KEYS = _OF_ROW + _OF_OUTCOME
 def records_of(result: EvalResult) -> list[dict[str, Any]]:
     """The outcomes of the rows that were kept. Raises `UsageError` when none was, though some ran."""
     if result.keep == "none" and result.summary.items:
-        message = f'{result.summary.items} rows ran, but keep="none" kept no row: run with keep="all" for records'
+        ran = f"{result.summary.items} row{'' if result.summary.items == 1 else 's'} ran"
+        message = f'{ran}, but keep="none" kept no row: run with keep="all" for records'
         raise UsageError(message, code="ROWS_NOT_KEPT")
     needed = {mean.column: _needed(mean) for mean in result.means}
     records: list[dict[str, Any]] = []
@@ -91,9 +92,9 @@ def _outcome(outcome: Outcome, row: ItemResult, needed: dict[Column, Threshold |
         "status": outcome.status,
         "score": score,
         "label": outcome.label,
-        "reason": outcome.reason,
+        "reason": cause.reason if isinstance(cause, NotScorable) else outcome.reason,
         "fell_short": None if bounds is None or score is None else not bounds.admits(score),
-        "why": cause.why if isinstance(cause, NotRun) else cause.reason if isinstance(cause, NotScorable) else None,
+        "not_run": cause.why if isinstance(cause, NotRun) else None,
         **_error(failure),
         "duration_ms": outcome.duration_ms,
     }

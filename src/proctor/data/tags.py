@@ -53,7 +53,7 @@ class ByTag(Mapping[str | None, Scores]):
         return len(self.tags)
 
     def __repr__(self) -> str:
-        counts = ", ".join(f"{found.tag!r}: {found.items} rows" for found in self.tags)
+        counts = ", ".join(f"{found.tag!r}: {found.items} row{'' if found.items == 1 else 's'}" for found in self.tags)
         return f"ByTag({counts})"
 
 
