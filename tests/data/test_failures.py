@@ -175,6 +175,11 @@ def test_declines_that_were_not_kept_are_mentioned():
 # ── replies ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+class Odd:
+    def __repr__(self):
+        return "an odd one"
+
+
 @pytest.mark.parametrize(
     ("output", "text"),
     [
@@ -185,6 +190,8 @@ def test_declines_that_were_not_kept_are_mentioned():
         (7, "7"),
         ({"city": "Rome"}, '{"city":"Rome"}'),
         (b"\xff", "b'\\xff'"),
+        ({"city": Odd()}, "{'city': an odd one}"),
+        (Odd(), "an odd one"),
         ([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}], "Hello"),
         ([{"role": "user", "content": "Hi"}], ""),
         (Message("assistant", (Text("Hello"),)), "Hello"),

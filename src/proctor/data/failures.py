@@ -198,17 +198,15 @@ def reply_text(output: object, *, limit: int = _LONGEST_REPLY) -> str:
     >>> reply_text([{"role": "assistant", "content": "It is sunny."}])
     'It is sunny.'
     """
-    if not isinstance(output, str):
-        try:
-            messages = read_messages(output)
-        except ProctorError:
-            return _line(shown(output, limit), limit)
-        own = [message for message in messages if message.role == "assistant"]
-        called = [call.name for message in own for call in message.tool_calls]
-        output = " ".join(message.text for message in own if message.text)
-        if not output and called:
-            output = f"(no text; called {', '.join(called)})"
-    return _line(output, limit)
+    if isinstance(output, str):
+        return _line(output, limit)
+    try:
+        own = [message for message in read_messages(output) if message.role == "assistant"]
+        text = " ".join(filter(None, (message.text for message in own)))
+    except ProctorError:  # it cannot be read, or holds something that no scorer could read
+        return _line(shown(output, limit), limit)
+    called = [call.name for message in own for call in message.tool_calls]
+    return _line(f"(no text; called {', '.join(called)})" if called and not text else text, limit)
 
 
 def _line(text: str, limit: int) -> str:
