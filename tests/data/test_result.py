@@ -229,7 +229,7 @@ WRITTEN = EvalResult(eval_id="e", name="weather").to_json()
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        pytest.param("", "not JSON: .*: the text is cut off at its end", id="empty"),
+        pytest.param(" ", "not JSON: .*: it is empty", id="empty"),
         pytest.param(WRITTEN[:-1], "cut off at its end", id="cut after a value"),
         pytest.param(WRITTEN[:-6], "cut off at its end", id="cut in a string"),
         pytest.param("result.json", "not JSON: Expecting value: line 1 column 1", id="a path"),
@@ -246,6 +246,13 @@ def test_text_that_holds_no_result_says_what_is_wrong(text, message):
     with pytest.raises(ProctorError, match=message) as refused:
         EvalResult.from_json(text)
     assert refused.value.code == "UNREADABLE_DATA"
+
+
+def test_a_text_that_is_cut_off_anywhere_says_so():
+    text = whole_run().to_json()
+    for length in range(1, len(text), 17):
+        with pytest.raises(ProctorError, match=r"the text is cut off at its end$"):
+            EvalResult.from_json(text[:length])
 
 
 def test_a_result_of_a_newer_proctor_is_refused():

@@ -25,6 +25,12 @@ def test_its_repr_counts():
     assert repr(ByTag([REFUNDS, REST])) == "ByTag('refunds': 3 rows, None: 1 row)"
 
 
+def test_they_print_tag_by_tag():
+    assert str(ByTag([REFUNDS, REST])) == "refunds, 3 rows:\n  s[x]: 0.5 (2 of 3)\n(no tag), 1 row:"
+    assert str(ByTag([TagMeans("\x1b[2J", 1)])) == "\\x1b[2J, 1 row:"
+    assert str(ByTag([])) == "no item has a tag"
+
+
 @pytest.mark.parametrize(
     ("tags", "found"),
     [((), ()), (["b", "a", "b"], ("b", "a")), ("text", ()), (None, ()), ([1, ["x"], "a"], ("a",))],

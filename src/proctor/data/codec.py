@@ -152,10 +152,14 @@ def loads(text: str | bytes) -> Any:
 
 
 def _cut_off(error: ValueError) -> str:
+    """What to add for JSON that breaks off: the error is at its end, or in what may be a word (`fals`) begun there."""
     if not isinstance(error, json.JSONDecodeError):
         return ""
-    at_its_end = error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated string")
-    return ": the text is cut off at its end" if at_its_end else ""
+    text = error.doc.strip()
+    at_its_end = error.msg.startswith("Unterminated") or error.pos >= len(error.doc.rstrip()) - len("Infinity")
+    return (
+        ": the text is cut off at its end" if at_its_end and text.startswith("{") else "" if text else ": it is empty"
+    )
 
 
 class _Reader:

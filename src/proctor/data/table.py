@@ -144,7 +144,7 @@ def _failure_lines(failed: Sequence[tuple[str, str, str]], width: int) -> list[s
     shown = failed[:_SHOWN_FAILURES]
     head = "What failed"
     if len(shown) < len(failed):
-        head += f" ({len(shown)} of {len(failed)} shown; all are in result.items)"
+        head += f" ({len(shown)} of {len(failed)} shown; all are in result.failures())"
     item_width = min(max(_width(printable(item)) for item, _, _ in shown), max(width // 3, 12))
     lines = _wrapped(f"{head}:", width)
     for item, place, why in shown:

@@ -9,7 +9,7 @@ from proctor.data.item import Item
 from proctor.data.mean import Mean
 from proctor.data.scores import Scores
 from proctor.data.value import Value
-from proctor.errors import UnknownName
+from proctor.errors import UnknownName, visible
 
 __all__ = ["ByTag", "TagMeans", "tags_of"]
 
@@ -52,9 +52,20 @@ class ByTag(Mapping[str | None, Scores]):
     def __len__(self) -> int:
         return len(self.tags)
 
+    def __str__(self) -> str:
+        lines = []
+        for found in self.tags:
+            lines.append(f"{'(no tag)' if found.tag is None else visible(found.tag)}, {_rows(found)}:")
+            lines += [f"  {visible(mean.column.label)}: {mean}" for mean in found.means]
+        return "\n".join(lines) or "no item has a tag"
+
     def __repr__(self) -> str:
-        counts = ", ".join(f"{found.tag!r}: {found.items} row{'' if found.items == 1 else 's'}" for found in self.tags)
+        counts = ", ".join(f"{found.tag!r}: {_rows(found)}" for found in self.tags)
         return f"ByTag({counts})"
+
+
+def _rows(found: TagMeans) -> str:
+    return f"{found.items} row{'' if found.items == 1 else 's'}"
 
 
 def tags_of(item: Item) -> tuple[str, ...]:
