@@ -25,11 +25,11 @@ ATTACKS = [
 
 
 class Page(HTMLParser):
-    """What a browser would make of it: its elements, and the texts of its cells."""
+    """What a browser would make of it: its elements, and its tables as rows of texts."""
 
     def __init__(self, html):
         super().__init__(convert_charrefs=True)
-        self.elements, self.attributes, self.open, self.cells = [], set(), [], []
+        self.elements, self.attributes, self.open, self.tables = [], set(), [], []
         self.feed(html)
         self.close()
         assert self.open == []
@@ -39,15 +39,24 @@ class Page(HTMLParser):
         self.attributes |= set(attrs)
         if tag != "br":
             self.open.append(tag)
-        if tag in ("td", "th"):
-            self.cells.append("")
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self.tables[-1][-1].append("")
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
         if self.open and self.open[-1] in ("td", "th"):
-            self.cells[-1] += data
+            self.tables[-1][-1][-1] += data
+
+
+def told(table, *heads):
+    """The first cell of each row of a table, and those under these heads."""
+    return [[row[0], *(row[table[0].index(head, 1)] for head in heads)] for row in table[1:]]
 
 
 def result(text, *, rows=1, tags=0):
@@ -93,14 +102,14 @@ def test_it_says_what_the_printed_table_says():
     assert "weather: <span" in html
     assert ">SCORED</span>" in html
     assert "mean 0.50 &lt; 0.8 over 2 of 2 items" in html
-    cells = Page(html).cells
-    assert cells[:10] == [
-        "", "mean", "scored", "needed", "", "scorer check-includes[sunny]", "0.50", "2 of 2", ">= 0.8", "MISSED",
-    ]  # fmt: skip
-    by_tag = ["eu", "scorer check-includes[sunny]", "0.00", "1 of 1"]
-    assert by_tag == cells[cells.index("eu") : cells.index("eu") + 4]
-    assert "(no tag)" in cells
-    assert cells[-4:] == [
+    whole, by_tag, _ = Page(html).tables
+    assert told(whole, "mean", "scored", "needed") == [["scorer check-includes[sunny]", "0.50", "2 of 2", ">= 0.8"]]
+    assert whole[1][-1] == "MISSED"
+    assert told(by_tag, "", "mean", "scored") == [
+        ["eu", "scorer check-includes[sunny]", "0.00", "1 of 1"],
+        ["(no tag)", "scorer check-includes[sunny]", "1.00", "1 of 1"],
+    ]
+    assert Page(html).tables[-1][-1] == [
         "paris",
         "check-includes[sunny]",
         'scored 0.00, needed >= 0.8: "sunny" is not in the answer "It rains."',

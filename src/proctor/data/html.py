@@ -50,11 +50,11 @@ def _tags(tags: Sequence[TagMeans]) -> list[str]:
     """The means by tag, folded: one line for each tag and column."""
     if not tags:
         return []
-    rows = [["tag", "", "mean", "scored"]]
-    for found in tags[:_SHOWN_TAGS]:
-        name = "(no tag)" if found.tag is None else found.tag
-        rows += [[name, *cells[:3]] for cells in column_cells(found.means)[1:]]
-    return [_folded("By tag", len(tags), min(len(tags), _SHOWN_TAGS), _table(rows, left=2))]
+    shown = tags[:_SHOWN_TAGS]
+    names = ["tag", *("(no tag)" if found.tag is None else found.tag for found in shown for _ in found.means)]
+    cells = column_cells([mean for found in shown for mean in found.means])
+    rows = [[name, *row] for name, row in zip(names, cells, strict=True)]
+    return [_folded("By tag", len(tags), len(shown), _table(rows, left=2))]
 
 
 def _failed(result: EvalResult) -> list[str]:

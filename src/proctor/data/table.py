@@ -74,7 +74,7 @@ def _columns(means: Sequence[Mean], width: int) -> list[str]:
 def column_cells(means: Sequence[Mean]) -> list[list[str]]:
     """The same as texts, for those who draw their own table: the heads, then a row for each column."""
     rows = [list(_HEADS), *([_place(mean), *_numbers(mean), _decision(mean)] for mean in means)]
-    used = [at for at in range(len(_HEADS)) if at in (0, 1, 2) or any(row[at] for row in rows[1:])]
+    used = [at for at, head in enumerate(_HEADS) if head in {"mean", "scored"} or any(row[at] for row in rows[1:])]
     return [[row[at] for at in used] for row in rows]
 
 
