@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from proctor.data.agent_reply import AgentReply
 from proctor.data.column import Column, ScorerRef
 from proctor.data.compare import Difference
+from proctor.data.failures import FailedRow, FailureKind, Shortfall
 from proctor.data.item import Item, Turn
 from proctor.data.judge import JudgeExecution, JudgeRecord
 from proctor.data.mean import DecidedBy, Mean
@@ -33,6 +34,7 @@ from proctor.data.outcome import (
 )
 from proctor.data.reply import ItemResult, ItemStatus, Reply, TurnOutcomes
 from proctor.data.result import EvalResult, NotScorableCounts, RunStatus, Summary, Verdict
+from proctor.data.tags import TagMeans
 from proctor.data.threshold import Threshold
 from proctor.data.trajectory import ExpectedStep, Ordering, Step, StepType, Trajectory, TrajectoryExpectation
 from proctor.data.usage import Cost, Usage
@@ -142,6 +144,7 @@ FIELDS = {
     "bool": st.booleans(),
     "bool | None": maybe(st.booleans()),
     "Literal['USD'] | str": words,
+    "Literal['all', 'failures', 'none']": st.sampled_from(["all", "failures", "none"]),
     "Literal['allow', 'deny'] | None": st.sampled_from(["allow", "deny", None]),
     "dict[str, Any] | None": maybe(mappings),
     "Mapping[str, Any]": mappings,
@@ -167,12 +170,16 @@ FIELDS = {
     "tuple[Part, ...]": some(PARTS),
     "tuple[Step, ...]": some(of(Step)),
     "tuple[Mean, ...]": some(of(Mean)),
+    "tuple[TagMeans, ...]": some(of(TagMeans)),
+    "tuple[Shortfall, ...]": some(of(Shortfall)),
     "tuple[Reply, ...]": some(of(Reply)),
     "tuple[TurnOutcomes, ...]": some(of(TurnOutcomes)),
     "tuple[JudgeExecution, ...]": some(of(JudgeExecution)),
     "Outcomes": OUTCOMES,
     "Column": of(Column),
     "Item": of(Item),
+    "ItemResult": of(ItemResult),
+    "Outcome | None": maybe(of(Outcome)),
     "Summary": of(Summary),
     "NotScorableCounts": of(NotScorableCounts),
     "Usage | None": maybe(of(Usage)),
@@ -189,6 +196,7 @@ FIELDS = {
     "ItemStatus": one_of(ItemStatus),
     "RunStatus": one_of(RunStatus),
     "Verdict | None": maybe(one_of(Verdict)),
+    "FailureKind": one_of(FailureKind),
     "DecidedBy | None": maybe(one_of(DecidedBy)),
     "StepType": one_of(StepType),
     "StepType | None": maybe(one_of(StepType)),
@@ -199,7 +207,7 @@ VALUES: tuple[type, ...] = (
     Text, ToolCall, Reasoning, File, Data, Message, Turn, Item, Column, ScorerRef, Usage, Cost, JudgeExecution,
     JudgeRecord, NotScorable, Failure, NotRun, Origin, RunSnapshot, Outcome, Reply, TurnOutcomes, ItemResult, Mean,
     Threshold, NotScorableCounts, Summary, EvalResult, Step, Trajectory, ExpectedStep, TrajectoryExpectation, Opaque,
-    AgentReply, Difference,
+    AgentReply, Difference, TagMeans, Shortfall, FailedRow,
 )  # fmt: skip
 
 # ── sameness ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -9,7 +9,7 @@ from proctor.data.column import Column, ScorerRef
 from proctor.data.mean import Mean
 from proctor.data.result import NotScorableCounts, Summary
 from proctor.data.usage import Usage
-from proctor.errors import UnknownName, UsageError
+from proctor.errors import ProctorError, UnknownName, UsageError
 
 
 def mean(position="scorer", turn=None, key="s[x]", id="s", **fields):
@@ -188,3 +188,79 @@ def test_r12_foreign_values_of_an_item_come_back_in_their_plain_form():
         {"temperature": 0.5},
     )
     assert back.items[0] == result.items[0]
+
+
+# ── to JSON and back ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def whole_run():
+    @scorer
+    def picky(run):
+        if "rain" in run.text:
+            raise ValueError("no umbrella")
+        return 1.0
+
+    items = [
+        Item("a", output="sunny", tags=["x", "y"], metadata={"n": 10**30, "when": float("inf")}),
+        Item("b", output="rain \ud83d"),
+        Item("c", output=None, tags=["x"]),
+    ]
+    return run_evals_sync(data=items, gates=[picky], scorers=[(checks.includes("sun"), 0.4)], repeats=2)
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_result_comes_back_equal_from_its_json(indent):
+    result = whole_run()
+    back = EvalResult.from_json(result.to_json(indent=indent))
+    assert back == result
+    assert (str(back), str(back.failures()), back.to_records()) == (
+        str(result),
+        str(result.failures()),
+        result.to_records(),
+    )
+    assert back._repr_html_() == result._repr_html_()
+    assert back.to_json() == result.to_json()
+    assert EvalResult.from_json(result.to_json().encode()) == result
+
+
+WRITTEN = EvalResult(eval_id="e", name="weather").to_json()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param(" ", "not JSON: .*: it is empty", id="empty"),
+        pytest.param(WRITTEN[:-1], "cut off at its end", id="cut after a value"),
+        pytest.param(WRITTEN[:-6], "cut off at its end", id="cut in a string"),
+        pytest.param("result.json", "not JSON: Expecting value: line 1 column 1", id="a path"),
+        pytest.param('{"verdict": "passed"}', "not written by Proctor", id="other JSON"),
+        pytest.param("[1]", "not written by Proctor", id="a list"),
+        pytest.param(dumps(Item("x")), "the text holds Item, not EvalResult", id="another value"),
+        pytest.param(dumps({}), "the text holds dict, not EvalResult", id="plain data"),
+        pytest.param('{"schema": 1, "value": {"$": "EvalResult"}}', "cannot be read as something", id="no id"),
+        pytest.param(WRITTEN.replace('"$":"EvalResult"', '"$":"Evil"'), "unknown kind 'Evil'", id="unknown kind"),
+        pytest.param(b"\xff", "not JSON: 'utf-8' codec", id="not UTF-8"),
+    ],
+)
+def test_text_that_holds_no_result_says_what_is_wrong(text, message):
+    with pytest.raises(ProctorError, match=message) as refused:
+        EvalResult.from_json(text)
+    assert refused.value.code == "UNREADABLE_DATA"
+
+
+def test_a_text_that_is_cut_off_anywhere_says_so():
+    text = whole_run().to_json()
+    for length in range(1, len(text), 17):
+        with pytest.raises(ProctorError, match=r"the text is cut off at its end$"):
+            EvalResult.from_json(text[:length])
+
+
+def test_a_result_of_a_newer_proctor_is_refused():
+    with pytest.raises(ProctorError, match=r"written in form 99 by a newer Proctor.*upgrade proctor") as refused:
+        EvalResult.from_json(WRITTEN.replace('"schema":1', '"schema":99'))
+    assert refused.value.code == "SCHEMA_TOO_NEW"
+
+
+def test_what_is_no_text_is_a_usage_error():
+    with pytest.raises(UsageError, match="from_json takes the text of a result, not a dict"):
+        EvalResult.from_json({"schema": 1})

@@ -98,7 +98,7 @@ def test_nothing_failed_nothing_is_listed():
 
 def test_many_failures_are_cut_and_counted():
     text = str(weather(*["It rains."] * 30, scorers=[]))
-    assert "What failed (20 of 30 shown; all are in result.items):" in text
+    assert "What failed (20 of 30 shown; all are in result.failures()):" in text
 
 
 def test_the_last_line_counts_items_errors_and_tokens():

@@ -18,6 +18,7 @@ from typing import Any
 from proctor.data.agent_reply import AgentReply
 from proctor.data.column import Column, ScorerRef
 from proctor.data.compare import Difference
+from proctor.data.failures import FailedRow, Shortfall
 from proctor.data.item import Item, Turn
 from proctor.data.judge import JudgeExecution, JudgeRecord
 from proctor.data.mean import Mean
@@ -27,6 +28,7 @@ from proctor.data.outcome import Failure, NotRun, NotScorable, Origin, Outcome, 
 from proctor.data.plain import TAG, hashable, to_json
 from proctor.data.reply import ItemResult, Reply, TurnOutcomes
 from proctor.data.result import EvalResult, NotScorableCounts, Summary
+from proctor.data.tags import TagMeans
 from proctor.data.threshold import Threshold
 from proctor.data.trajectory import ExpectedStep, Step, Trajectory, TrajectoryExpectation
 from proctor.data.usage import Cost, Usage
@@ -46,6 +48,7 @@ _CLASSES: tuple[type[Value], ...] = (
     Difference,
     EvalResult,
     ExpectedStep,
+    FailedRow,
     Failure,
     File,
     Item,
@@ -63,8 +66,10 @@ _CLASSES: tuple[type[Value], ...] = (
     Reply,
     RunSnapshot,
     ScorerRef,
+    Shortfall,
     Step,
     Summary,
+    TagMeans,
     Text,
     Threshold,
     ToolCall,
@@ -129,14 +134,14 @@ def decode(value: Any) -> Any:
         raise ProctorError(message, code=_UNREADABLE) from error
 
 
-def loads(text: str) -> Any:
+def loads(text: str | bytes) -> Any:
     """What `dumps` wrote, back. Raises `ProctorError` for text of a newer version, or that is not ours."""
     try:
         whole = json.loads(text)
     except RecursionError:
         raise EncodingError("", "is nested too deeply to be read") from None
     except ValueError as error:
-        raise ProctorError(f"not JSON: {error}", code=_UNREADABLE) from None
+        raise ProctorError(f"not JSON: {error}{_cut_off(error)}", code=_UNREADABLE) from None
     schema = whole.get("schema") if isinstance(whole, dict) else None
     if type(schema) is not int or "value" not in whole:
         raise ProctorError('not written by Proctor: {"schema": ..., "value": ...} expected', code=_UNREADABLE)
@@ -144,6 +149,17 @@ def loads(text: str) -> Any:
         message = f"written in form {schema} by a newer Proctor; this one reads up to form {SCHEMA}: upgrade proctor"
         raise ProctorError(message, code="SCHEMA_TOO_NEW")
     return decode(whole["value"])
+
+
+def _cut_off(error: ValueError) -> str:
+    """What to add for JSON that breaks off: the error is at its end, or in what may be a word (`fals`) begun there."""
+    if not isinstance(error, json.JSONDecodeError):
+        return ""
+    text = error.doc.strip()
+    at_its_end = error.msg.startswith("Unterminated") or error.pos >= len(error.doc.rstrip()) - len("Infinity")
+    return (
+        ": the text is cut off at its end" if at_its_end and text.startswith("{") else "" if text else ": it is empty"
+    )
 
 
 class _Reader:

@@ -7,13 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from proctor.data.exit_code import DEFAULT_FAIL_ON, exit_code
+from proctor.data.failures import Failures, failures_of
+from proctor.data.html import result_html
 from proctor.data.mean import Mean
+from proctor.data.records import records_of
 from proctor.data.reply import ItemResult
 from proctor.data.scores import Scores
 from proctor.data.table import result_table
+from proctor.data.tags import ByTag, TagMeans
 from proctor.data.usage import Cost, Usage
 from proctor.data.value import Value
-from proctor.errors import UsageError
+from proctor.errors import ProctorError, UsageError
+from proctor.plugins import import_object
 
 __all__ = ["EvalResult", "NotScorableCounts", "RunStatus", "Summary", "Verdict"]
 
@@ -48,12 +53,14 @@ class NotScorableCounts(Value):
 class Summary(Value):
     """The run in numbers. *items*: rows begun; *errors*: rows whose target failed; *outcome_errors*: scorers' errors.
 
+    *failures*: rows that fell short of a gate or a threshold, or whose target or scorer failed.
     *usage*, *cost*: the target's, None when nothing reported any. *duration_ms*: wall time of the run.
     *notes*: what a reader of the numbers should know (warnings given, ids not checked).
     """
 
     items: int = 0
     errors: int = 0
+    failures: int = 0
     outcome_errors: int = 0
     not_scorable: NotScorableCounts = NotScorableCounts()
     usage: Usage | None = None
@@ -78,7 +85,8 @@ class EvalResult(Value):
     """What `run_evals` gives. Print it: the table says what failed on which item, and why.
 
     *verdict*: `failed` when a gate missed, else `scored` when a threshold missed, else `passed`; None when there was
-    nothing to decide, or the run stopped before it was decided. *items*: in input order whatever the concurrency.
+    nothing to decide, or the run stopped before it was decided. *items*: in input order whatever the concurrency; of
+    all rows, or those that *keep* says. *tags*: the means for each tag, see `by_tag`.
     """
 
     eval_id: str
@@ -87,6 +95,8 @@ class EvalResult(Value):
     stopped_by: str | None = None
     items: Sequence[ItemResult] = ()
     means: tuple[Mean, ...] = ()
+    tags: tuple[TagMeans, ...] = ()
+    keep: Literal["all", "failures", "none"] = "all"
     summary: Summary = Summary()
     verdict: Verdict | None = None
     sentence: str = ""
@@ -112,6 +122,41 @@ class EvalResult(Value):
         turns = sorted({mean.column.turn for mean in self.means if mean.column.turn is not None})
         return {turn: tuple(mean for mean in self.means if mean.column.turn == turn) for turn in turns}
 
+    @property
+    def by_tag(self) -> ByTag:
+        """The means for each tag of the items, found like `scores`: `by_tag["refunds"]["check-equals"]`."""
+        return ByTag(self.tags)
+
+    def failures(self) -> Failures:
+        """The rows that fell short of a gate or a threshold, or broke, each with why; print it to read it.
+
+        Raises `UsageError` when there were some and `keep="none"` kept none: no list would be a lie.
+        """
+        return failures_of(self)
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """One flat dict for each outcome, for `pandas.DataFrame` or `csv.DictWriter`; see `proctor.data.records`."""
+        return records_of(self)
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """The whole result as JSON text, which `from_json` reads back equal."""
+        text: str = import_object("proctor.data.codec:dumps")(self, indent=indent)
+        return text
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> EvalResult:
+        """What `to_json` wrote. Raises `ProctorError` for text that is cut off, of a newer Proctor, or something else.
+
+        Scorers of items come back as references: code does not travel in data.
+        """
+        if not isinstance(text, str | bytes | bytearray):
+            raise UsageError(f"from_json takes the text of a result, not a {type(text).__name__}")
+        found = import_object("proctor.data.codec:loads")(text)
+        if not isinstance(found, EvalResult):
+            message = f"the text holds {type(found).__name__}, not EvalResult"
+            raise ProctorError(message, code="UNREADABLE_DATA")
+        return found
+
     def exit_code(self, fail_on: Collection[str] | str = DEFAULT_FAIL_ON) -> int:
         """The process exit code of the run; see `proctor.data.exit_code`."""
         return exit_code(self.means, status=self.status, items=self.summary.items, fail_on=fail_on)
@@ -121,6 +166,9 @@ class EvalResult(Value):
 
     def __str__(self) -> str:
         return result_table(self)
+
+    def _repr_html_(self) -> str:
+        return result_html(self)
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""

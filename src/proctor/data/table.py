@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from proctor.data.reply import ItemResult
     from proctor.data.result import EvalResult
 
-__all__ = ["printable", "result_table"]
+__all__ = ["column_cells", "footer", "printable", "result_table"]
 
 _SHOWN_FAILURES = 20
 _LONGEST_REASON = 300
@@ -38,7 +38,7 @@ def result_table(result: EvalResult, *, width: int = 100) -> str:
     failed = _failures(result.items, result.means)
     if failed:
         lines += ["", *_failure_lines(failed, width)]
-    return "\n".join([*lines, "", *_wrapped(_footer(result), width)])
+    return "\n".join([*lines, "", *_wrapped(footer(result), width)])
 
 
 def printable(text: str) -> str:
@@ -80,6 +80,13 @@ def _columns(means: Sequence[Mean], width: int) -> list[str]:
 def _room(widths: Mapping[int, int], width: int) -> int:
     """What the other columns leave for the names."""
     return width - sum(widths[at] + 2 for at in widths if at)
+
+
+def column_cells(means: Sequence[Mean]) -> list[list[str]]:
+    """The same as texts, for those who draw their own table: the heads, then a row for each column."""
+    rows = [list(_HEADS), *([_place(mean), *_numbers(mean), _decision(mean)] for mean in means)]
+    used = [at for at, head in enumerate(_HEADS) if head in {"mean", "scored"} or any(row[at] for row in rows[1:])]
+    return [[row[at] for at in used] for row in rows]
 
 
 def _stacked(row: Sequence[str], width: int) -> list[str]:
@@ -149,7 +156,7 @@ def _failure_lines(failed: Sequence[tuple[str, str, str]], width: int) -> list[s
     shown = failed[:_SHOWN_FAILURES]
     head = "What failed"
     if len(shown) < len(failed):
-        head += f" ({len(shown)} of {len(failed)} shown; all are in result.items)"
+        head += f" ({len(shown)} of {len(failed)} shown; all are in result.failures())"
     item_width = min(max(_width(printable(item)) for item, _, _ in shown), max(width // 3, 12))
     lines = _wrapped(f"{head}:", width)
     for item, place, why in shown:
@@ -158,7 +165,8 @@ def _failure_lines(failed: Sequence[tuple[str, str, str]], width: int) -> list[s
     return lines
 
 
-def _footer(result: EvalResult) -> str:
+def footer(result: EvalResult) -> str:
+    """The run in numbers, on one line."""
     summary = result.summary
     parts = [f"{summary.items} item{'' if summary.items == 1 else 's'}"]
     if summary.errors:

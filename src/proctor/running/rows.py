@@ -122,6 +122,9 @@ def _check_item(item: Item, *, has_target: bool) -> None:
         raise UsageError(f"{' and '.join(given)} are both there; give one of them")
     if isinstance(item.tags, str) or not isinstance(item.tags, Sequence):
         raise UsageError(f"tags must be a list of texts, not {item.tags!r}")
+    for tag in item.tags:
+        if not isinstance(tag, str):
+            raise UsageError(f"tags must be a list of texts; {shown(tag)} is none")
     for name in ("request_context", "metadata"):
         value = getattr(item, name)
         if value is not None and not isinstance(value, Mapping):

@@ -23,6 +23,7 @@ from proctor.running.record import Event, Known, NoRecorder, Recorder
 from proctor.running.rows import Row
 from proctor.running.score import not_run
 from proctor.running.stream import Turns, arriving
+from proctor.running.tags import TagFolds
 from proctor.running.verdict import column_mean, decide
 from proctor.scoring.failure import failure_from
 
@@ -57,11 +58,13 @@ class Run:
         self._runner = RowRunner(plan.target, plan.evaluation)
         self._listener = Listener(plan.evaluation.on_item_complete)
         self._fold = Fold(plan.maker.columns, repeats=plan.evaluation.repeats)
+        self._tags = TagFolds(plan.maker.columns, repeats=plan.evaluation.repeats)
         self._kept: dict[tuple[int, int], ItemResult] = {}
         self._known = Known()
         self._status: RunStatus = "running"
         self._stopped_by: str | None = None
         self._rows_with_errors = 0
+        self._failures = 0
         self._id = str(uuid4())
         self._began = perf_counter()
         self._planned = self._all_planned()
@@ -107,6 +110,8 @@ class Run:
             stopped_by=self._stopped_by,
             items=tuple(result for _, result in sorted(self._kept.items())),
             means=means,
+            tags=self._tags.means(),
+            keep=self._eval.keep,
             verdict=verdict,
             sentence=sentence,
             summary=self._summary(),
@@ -204,6 +209,7 @@ class Run:
     def _take(self, result: ItemResult) -> None:
         """Count a row, and keep it if rows like it are kept."""
         failed = self._fold.add(result)
+        self._tags.add(result)
         statuses = [outcome.status for outcome in result.outcomes]
         broke = result.status == "error" or "error" in statuses
         progress = self.progress
@@ -214,6 +220,7 @@ class Run:
         if self._eval.keep == "all" or (self._eval.keep == "failures" and (failed or broke)):
             self._kept[result.index, result.repeat] = result
         self._rows_with_errors += broke
+        self._failures += failed or broke
         limit = self._eval.stop_after_errors
         if limit is not None and self._rows_with_errors >= limit and self._stopped_by is None:
             self._stopped_by = f"stop_after_errors={limit}"
@@ -243,12 +250,13 @@ class Run:
 
     def _summary(self) -> Summary:
         fold = self._fold
-        notes = [*self.plan.notes, *fold.notes]
+        notes = [*self.plan.notes, *fold.notes, *self._tags.notes]
         if self._listener.note is not None:
             notes.append(self._listener.note)
         return Summary(
             items=fold.items,
             errors=fold.item_errors,
+            failures=self._failures,
             outcome_errors=sum(column.errors for column in fold.columns.values()),
             not_scorable=fold.not_scorable(),
             usage=fold.usage,
