@@ -140,7 +140,8 @@ class Run:
             except ProctorError as error:
                 self._take_bad(index, given, error)
                 continue
-            warn_of_forgetting(self.plan)
+            with suppress(UserWarning):  # where warnings are errors the note must do: the run has begun
+                warn_of_forgetting(self.plan)
             for again in self._repeats(row):
                 yield again
 
@@ -195,7 +196,7 @@ class Run:
         item = given if isinstance(given, Item) else Item(id=f"item {index}")
         result = ItemResult(
             item=item,
-            item_id=item.id or f"item {index}",
+            item_id=item.id if isinstance(item.id, str) and item.id else f"item {index}",
             index=index,
             status="error",
             gates=not_run(maker.gates, "target_failed"),
