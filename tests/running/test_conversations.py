@@ -64,6 +64,17 @@ async def test_a_target_without_memory_is_warned_of_once(agent):
     assert sum("no memory" in note for note in result.summary.notes) == 1
 
 
+@pytest.mark.parametrize("action", ["always", "error"])
+async def test_a_stream_is_warned_of_it_once_and_goes_on(action):
+    data = [{"input": "alone"}, TALK, {**TALK, "id": "b"}]
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter(action)
+        result = await run_evals(target=ScriptedAgent("ok", memory=False), data=iter(data), scorers=[SEE])
+    assert len(warned) == (action == "always")
+    assert [row.status for row in result.items] == ["done"] * 3
+    assert sum("no memory" in note for note in result.summary.notes) == 1
+
+
 async def test_a_target_without_memory_is_no_matter_where_there_are_no_conversations():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

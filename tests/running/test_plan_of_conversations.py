@@ -55,6 +55,9 @@ def problem(item):
         pytest.param({"inputs": 5}, "inputs must be a list that is not empty, not 5", id="inputs a number"),
         pytest.param({"inputs": ["x"], "stop_on_failure": "no"}, "stop_on_failure is True or False", id="stop text"),
         pytest.param({"inputs": ["x"], "request_context": [1]}, "request_context must be a mapping", id="context"),
+        pytest.param({"inputs": ["x"], "tool_mocks": [{"tool": "pay"}]}, "has tool_mocks, which this", id="mocks"),
+        pytest.param({"inputs": ["x"], "unmocked": "deny"}, "has unmocked, which this version", id="unmocked"),
+        pytest.param({"input": "x", "driver": object(), "id": "d"}, "has driver, which this version", id="driver"),
         pytest.param({"input": "x", "metadata": "v1"}, "metadata must be a mapping, not 'v1'", id="metadata"),
     ],
 )
@@ -168,6 +171,16 @@ def test_a_configuration_for_something_else_is_refused(scorers):
 def test_a_conversation_needs_a_target():
     with pytest.raises(DataErrors, match=r"item 0 \(fine\): has no output, and there is no target"):
         run_evals_sync(data=[FINE])
+
+
+def test_a_saved_reply_may_say_how_its_tools_were_mocked():
+    assert make_plan(Eval(data=[Item(output="x", tool_mocks=[{"tool": "pay"}])], scorers=[ONE])).rows
+
+
+@pytest.mark.parametrize("id", [[1], "", 7.5], ids=repr)
+async def test_an_item_of_a_stream_whose_id_is_none_is_called_by_its_place(id):
+    result = await run_evals(data=iter([Item(id="a", output=1), Item(id=id, output=1)]), scorers=[ONE])
+    assert [(row.item_id, row.status) for row in result.items] == [("a", "done"), ("item 1", "error")]
 
 
 async def test_an_item_of_a_stream_that_is_refused_leaves_no_columns():

@@ -137,6 +137,9 @@ def _check_item(item: Item, *, has_target: bool) -> None:
         return
     if not given:
         raise UsageError("has none of input, inputs, turns and output")
+    for name in ("tool_mocks", "unmocked", "driver"):
+        if getattr(item, name) not in (None, ()):
+            raise UsageError(f"has {name}, which this version does not carry out: the target would act without it")
     if not has_target:
         raise UsageError("has no output, and there is no target to make one: give a target, or items with an output")
 
