@@ -48,7 +48,8 @@ def edits(left: Units, right: Units) -> Aligned:
     from rapidfuzz.distance import Levenshtein
 
     _, left, right = _apart(left, right)
-    return _summed(Levenshtein.distance, left, right)
+    summed = _summed(Levenshtein.distance, left, right)
+    return summed._replace(found=min(summed.found, max(len(left), len(right))))  # pieces may part where letters do not
 
 
 def cost(left: Units, right: Units) -> int:
