@@ -55,7 +55,7 @@ def test_one_form_of_sigma():
 
 
 @pytest.mark.parametrize(
-    "text", ["x" * 5_000_000, "天" * 1_700_000, "ab 天" * 700_000], ids=["one word", "han", "mixed"]
+    "text", ["x" * 5_000_000, "天" * 1_700_000, "ab 天" * 300_000], ids=["one word", "han", "mixed"]
 )
 def test_d05_it_is_linear(text):
     began = time.process_time()

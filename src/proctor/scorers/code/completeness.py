@@ -17,7 +17,8 @@ __all__ = ["completeness", "covered"]
 _SHOWN = 6
 _SHORT = 3  # a word up to this long is found only as itself
 _SHARE = 0.6  # of the longer word, that the shorter must make up
-_LONGEST = 24  # a longer one too, which bounds the work
+_LONGEST = 24  # a longer one too, and all of more different words than follow: that bounds the work
+_MANY = 200_000
 
 
 def completeness() -> Scorer:
@@ -80,6 +81,8 @@ def covered(wanted: Collection[str], given: Collection[str]) -> set[str]:
     """
     words_wanted, words_given = set(wanted), set(given)
     found = words_wanted & words_given
+    if len(words_wanted) + len(words_given) > _MANY:
+        return found
     words_wanted = {word for word in words_wanted - found if len(word) > _SHORT}
     for word in words_wanted:
         for start, end in _cuts(len(word)):

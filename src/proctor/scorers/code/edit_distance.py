@@ -19,7 +19,7 @@ def edit_distance(expected: str | Sequence[str] | Missing = MISSING, *, ignore_c
     """1 less the edits over the characters of the longer text, 0 to 1 (Levenshtein 1966): more is more alike.
 
     *expected*: a text or several, of which the nearest counts; without it the item's ground truth. An edit inserts,
-    deletes or replaces one character (code point); white space counts. Symmetric for one text. Over 100,000 characters
+    deletes or replaces one character (code point); white space counts. Symmetric for one text. Over 60,000 characters
     each, edits are counted piece by piece, and the score is the least it can be.
 
     >>> edit_distance("kitten").run_sync(output="mitten").reason

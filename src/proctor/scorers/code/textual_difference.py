@@ -17,7 +17,7 @@ def textual_difference() -> Scorer:
     """Twice the longest common subsequence of characters over the characters of input and answer, 0 to 1.
 
     Symmetric; case and white space count. Beside it: *changes*, the words of the longer side that the other lacks;
-    *length_diff*, the difference in length over the longer one; *confidence*, 1 less that. Over 100,000 characters
+    *length_diff*, the difference in length over the longer one; *confidence*, 1 less that. Over 60,000 characters
     each, the subsequence is found piece by piece, and the score is the least it can be.
 
     >>> textual_difference().run_sync(input="hello", output="hallo").score
