@@ -2,8 +2,8 @@
 
 Bare: a plain asyncio loop that calls the same target and the same scorers under a semaphore and keeps what they give:
 checks through the scorers' own pipeline, a user's `def` by calling it. Over: what `run_evals` adds, from the plan to
-the verdict; for a `def` that includes the way to a thread and back, three times. Targets, with 32 at once: 40 and 150 µs.
-`--full` streams 1,000,000 items too: an item costs there what it costs among few.
+the verdict; for a `def` that includes the way to a thread and back, three times. Targets, with 32 at once: 40 µs, and
+150 µs for `def`s. `--full` streams 1,000,000 items too: an item costs there what it costs among few.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """The most memory a process takes for a run, above what its imports take. Each run is a process of its own.
 
-Streamed items with `keep="none"`: at most 150 MB, and flat from 100,000 items on (5 MB more at most). 100,000 items kept: at most
-200 MB above the answers (here one text that all items share; the items themselves are counted). `--full` streams
-1,000,000 as well.
+Streamed items with `keep="none"`: at most 150 MB, and flat from 100,000 items on (5 MB more at most). 100,000 items
+kept: at most 200 MB above the answers (here one text that all items share; the items themselves are counted). `--full`
+streams 1,000,000 as well.
 """
 
 import asyncio
