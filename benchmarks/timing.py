@@ -37,6 +37,8 @@ def once(call, calls):
     return (time.process_time() - began) / calls
 
 
-def judged(measured, target):
-    """What to print beside a number that has a target."""
+def judged(measured, target, *, least=False):
+    """What to print beside a number that has a target: the most it may be, or the *least*."""
+    if least:
+        return "ok" if measured >= target else f"under the target of {target:g}"
     return "ok" if measured <= target else f"over the target of {target:g}"
