@@ -14,6 +14,7 @@ from proctor.bridge import cancel_requests, recordable
 from proctor.data.item import Item
 from proctor.data.reply import ItemResult
 from proctor.data.result import EvalResult, RunStatus, Summary
+from proctor.data.usage import Cost
 from proctor.errors import ProctorError, TargetError
 from proctor.running.fold import Fold
 from proctor.running.item import RowRunner, raise_first_error, stopped_row
@@ -36,13 +37,15 @@ class Progress:
 
     *total*: rows in all, None for a stream. *done*, *failed* (a gate or threshold fell short), *errors* (the target or
     a scorer failed): rows. *not_scorable*: outcomes. *in_flight*: what is being worked at, since when (`perf_counter`).
+    *cost*: of the replies so far, as in `Summary.cost`.
     """
 
-    __slots__ = ("done", "errors", "failed", "in_flight", "not_scorable", "total")
+    __slots__ = ("cost", "done", "errors", "failed", "in_flight", "not_scorable", "total")
 
     def __init__(self, total: int | None) -> None:
         self.total = total
         self.done = self.failed = self.errors = self.not_scorable = 0
+        self.cost: Cost | None = None
         self.in_flight: dict[str, float] = {}
 
 
@@ -181,6 +184,8 @@ class Run:
         progress.done += result.status != "not_run"
         progress.failed += failed
         progress.errors += broke
+        if any(reply.cost is not None for reply in result.replies):
+            progress.cost = self._fold.cost
         progress.not_scorable += sum(outcome.status == "not_scorable" for outcome in result.outcomes)
         if self._eval.keep == "all" or (self._eval.keep == "failures" and (failed or broke)):
             self._kept[result.index, result.repeat] = result
