@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from time import perf_counter
-from typing import Any
+from typing import Any, TextIO
 
 from proctor.errors import cut, visible
 from proctor.running.run import Progress
@@ -47,7 +47,7 @@ def _live(name: str, progress: Progress) -> Iterator[None]:
 
     live = Live(
         get_renderable=drawn,
-        console=Console(stderr=True, force_terminal=True),
+        console=Console(stderr=True, force_terminal=True, markup=False, emoji=False, highlight=False),
         refresh_per_second=_A_SECOND,
         transient=True,
         redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),  # else what a target prints would come here
@@ -58,7 +58,14 @@ def _live(name: str, progress: Progress) -> Iterator[None]:
         yield
     finally:
         with suppress(OSError):
+            _flush(sys.stdout, sys.stderr)  # a line that a target began and did not end
             live.stop()
+
+
+def _flush(*streams: TextIO | None) -> None:
+    for stream in streams:
+        if stream is not None:
+            stream.flush()
 
 
 def progress_text(progress: Progress, *, name: str, began: float, now: float | None = None) -> str:
@@ -71,7 +78,8 @@ def progress_text(progress: Progress, *, name: str, began: float, now: float | N
     parts += [f"{progress.errors} error{'s' if progress.errors > 1 else ''}"] if progress.errors else []
     parts += [f"{progress.not_scorable} not scorable"] if progress.not_scorable else []
     parts += [_rate(rate)] if rate else []
-    parts += [f"{_duration((total - done) / rate)} left"] if rate and total is not None and total > done else []
+    left = (total - done) / rate if rate and total is not None else 0.0
+    parts += [f"{_duration(left)} left"] if left >= 1 else []
     cost = progress.cost
     if cost is not None:
         parts.append(f"{cost.amount:.4f} {_one_line(cost.unit)}")
