@@ -100,9 +100,10 @@ def test_columns_of_items_that_are_left_out_do_not_appear():
 @pytest.mark.parametrize(
     ("filters", "said"),
     [
-        (["tag=mony"], "none of the 4 items has tag=mony. Did you mean 'money'? Tags: money, slow."),
-        (["id=x*", "id=y"], "none of the 4 items has id=x* or id=y. First ids: refund-1, refund-2, greeting, 7."),
-        (["id=7", "tag=slow"], "has id=7 and tag=slow. Tags: money, slow. First ids: refund-1"),
+        (["tag=mony"], "no item has tag=mony (of 4). Did you mean 'money'? Tags: money, slow."),
+        (["id=x*", "id=y"], "no item has id=x* or id=y (of 4). Ids: refund-1, refund-2, greeting, 7."),
+        (["id=refnud-1"], "has id=refnud-1 (of 4). Did you mean 'refund-1'? Ids: refund-1, refund-2, greeting, 7."),
+        (["id=7", "tag=slow"], "has id=7 and tag=slow (of 4). Tags: money, slow. Ids: refund-1"),
     ],
     ids=str,
 )
@@ -119,7 +120,7 @@ def test_items_without_tags_say_so():
 
 
 def test_many_names_are_cut():
-    with pytest.raises(UsageError, match=r"t17 and 20 more\.") as caught:
+    with pytest.raises(UsageError, match=r"t17, \.\.\.") as caught:
         ids([{"output": 1, "id": f"i{n}", "tags": [f"t{n}"]} for n in range(30)], "tag=nothing-like-it")
     assert "i5" not in str(caught.value)
 
@@ -145,6 +146,13 @@ def test_a_filter_that_cannot_be_read(text):
 def test_a_key_that_does_not_exist():
     with pytest.raises(UnknownName, match=r"no filter key 'tags'\. Did you mean 'tag'\?"):
         read_filters(["tags=slow"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_item_keeps_its_place_in_the_data(tmp_path, kind):
+    evaluation = Eval(data=KINDS[kind](tmp_path), scorers=[graded()])
+    result = run_evals_sync(choose(evaluation, Choice(tags=("slow",))))
+    assert [row.index for row in result.items] == [0, 2]
 
 
 def test_without_a_choice_the_evaluation_is_the_same_one():

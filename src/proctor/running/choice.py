@@ -7,7 +7,7 @@ What cannot be read as an item is never left out: it is told as in a run of ever
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -22,6 +22,7 @@ __all__ = ["NOTHING_LEFT", "Choice", "Chosen", "Picker", "choose", "read_filters
 NOTHING_LEFT = "FILTER_LEAVES_NOTHING"
 _KEYS = ("id", "tag")
 _FEW = 10  # as many names as one wants to read in a message
+_KNOWN = 1_000  # as many ids as are remembered to guess from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -94,7 +95,7 @@ class Picker:
             for key, values in (("id", self._choice.ids), ("tag", self._choice.tags))
             if values
         )
-        raise UsageError(f"{where}: none of the {self._seen} items has {asked}.{self._instead()}", code=NOTHING_LEFT)
+        raise UsageError(f"{where}: no item has {asked} (of {self._seen}).{self._instead()}", code=NOTHING_LEFT)
 
     def _matches(self, item: Item) -> bool:
         choice = self._choice
@@ -107,25 +108,29 @@ class Picker:
             right = any(tag in choice.tags for tag in tags)
         if choice.ids:
             item_id = _id_of(item)
-            if len(self._ids) < _FEW:
+            if len(self._ids) < _KNOWN:
                 self._ids.append(item_id)
             right = right and any(fnmatchcase(item_id, pattern) for pattern in choice.ids)
         return right
 
     def _instead(self) -> str:
+        """What could have been meant, and what there is."""
         said = ""
         if self._choice.tags:
-            missing = [tag for tag in self._choice.tags if tag not in self._tags]
-            said += did_you_mean(missing[0], self._tags) if missing else ""
-            said += f" {_listed('Tags', sorted(self._tags))}"
+            said += _guess(self._choice.tags, self._tags) + _listed("Tags", sorted(self._tags))
         if self._choice.ids:
-            said += f" {_listed('First ids', self._ids)}"
+            said += _guess(self._choice.ids, self._ids) + _listed("Ids", self._ids)
         return said
 
 
+def _guess(asked: Sequence[str], known: Collection[str]) -> str:
+    missing = [name for name in asked if name not in known]
+    return did_you_mean(missing[0], known) if missing else ""
+
+
 def _listed(what: str, names: Sequence[str]) -> str:
-    more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
-    return f"{what}: {', '.join(cut(name, 40) for name in names[:_FEW]) or 'there are none'}{more}."
+    more = ", ..." if len(names) > _FEW else "."
+    return f" {what}: {', '.join(cut(name, 40) for name in names[:_FEW]) or 'there are none'}{more}"
 
 
 def _id_of(item: Item) -> str:

@@ -85,11 +85,11 @@ def warn_of_forgetting(plan: Plan) -> None:
 def _rows(source: Source, maker: RowMaker) -> tuple[Row, ...]:
     rows: list[Row] = []
     problems: list[tuple[str, ProctorError]] = []
-    for place, item in source.rows:
+    for (place, item), index in zip(source.rows, source.indexes, strict=True):
         try:
             if isinstance(item, ProctorError):
                 raise item
-            rows.append(maker.make(item, len(rows)))
+            rows.append(maker.make(item, index))
         except ProctorError as problem:
             called = f" ({item.id})" if isinstance(item, Item) and isinstance(item.id, str) and item.id else ""
             problems.append((f"{place}{called}", problem))

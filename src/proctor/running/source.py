@@ -31,10 +31,14 @@ class DataFile(Value):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What was read. *where*: from what; *rows*: each row's place (`line 3`), and its item or why there is none."""
+    """What was read. *where*: from what; *rows*: each row's place (`line 3`), and its item or why there is none.
+
+    *indexes*: which row of the data each of them is, counted from 0; there are gaps where some were not chosen.
+    """
 
     where: str
-    rows: list[tuple[str, Item | ProctorError]]
+    rows: list[tuple[str, Item | ProctorError]] = field(default_factory=list)
+    indexes: list[int] = field(default_factory=list)
 
     @property
     def items(self) -> list[Item]:
@@ -87,9 +91,9 @@ def _rows_of(file: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _items(where: str, rows: Iterable[tuple[str, Any]], *, names: Mapping[str, str], picker: Picker) -> Source:
-    source = Source(where, [])
+    source = Source(where)
     styles: dict[str, str] = {}
-    for place, row in rows:
+    for index, (place, row) in enumerate(rows):
         try:
             if isinstance(row, ProctorError):
                 raise row
@@ -100,6 +104,7 @@ def _items(where: str, rows: Iterable[tuple[str, Any]], *, names: Mapping[str, s
             made = problem
         if picker.takes(made):
             source.rows.append((place, made))
+            source.indexes.append(index)
             if picker.full:
                 break
     picker.check(where)
