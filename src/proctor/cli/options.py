@@ -9,7 +9,7 @@ import typer
 from proctor.data.exit_code import DEFAULT_FAIL_ON, FAIL_ON
 from proctor.errors import UnknownName
 
-__all__ = ["DEFAULT_WORDS", "EXIT_CODES", "FailOn", "fail_on_words"]
+__all__ = ["DEFAULT_WORDS", "EXIT_CODES", "FailOn", "Filters", "Json", "Limit", "NoProgress", "fail_on_words"]
 
 DEFAULT_WORDS = ",".join(DEFAULT_FAIL_ON)
 
@@ -36,6 +36,27 @@ FailOn: TypeAlias = Annotated[
         help="What gives an exit code other than 0, joined by commas: failed (gates), scored (thresholds), "
         "error (anything that could not be measured), not-scorable (any declined item), or none.",
     ),
+]
+
+Limit: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--limit", metavar="N", min=1, help="Only the first N items (of those that --filter leaves)."),
+]
+Filters: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter",
+        metavar="KEY=VALUE",
+        help="Only items with this: id=GLOB (as in 'id=refund-*') or tag=NAME. May be repeated: of one key any may "
+        "match, of two keys both must.",
+    ),
+]
+Json: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--json", metavar="OUT", help="Write the results there; - is standard output, without the table."),
+]
+NoProgress: TypeAlias = Annotated[
+    bool, typer.Option("--no-progress", help="Do not show on a terminal how far the run is.")
 ]
 
 

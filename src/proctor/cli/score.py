@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from proctor.cli.expression import known_checks, read_check, read_gate, signature_of
-from proctor.cli.options import DEFAULT_WORDS, EXIT_CODES, FailOn, fail_on_words
-from proctor.cli.show import say_result
+from proctor.cli.options import DEFAULT_WORDS, EXIT_CODES, FailOn, Filters, Json, Limit, NoProgress, fail_on_words
+from proctor.cli.results import results_to
 from proctor.errors import UsageError
+from proctor.running.choice import choose, read_filters
 from proctor.running.eval import Eval
 from proctor.running.plan import make_plan
-from proctor.running.run_evals import run_plan_sync
 from proctor.running.source import DataFile
 
 __all__ = ["EPILOG", "HELP", "command"]
@@ -68,10 +68,15 @@ def command(
         str | None, typer.Option("--truth", metavar="KEY", help="The key that holds the ground truth.")
     ] = None,
     name: Annotated[str | None, typer.Option("--name", metavar="TEXT", help="Heads the table; else the file.")] = None,
+    limit: Limit = None,
+    filters: Filters = None,
+    json_out: Json = None,
+    no_progress: NoProgress = False,
     fail_on: FailOn = DEFAULT_WORDS,
 ) -> int:
     """Score the file and show the table; gives the exit code."""
     words = fail_on_words(fail_on)
+    choice = read_filters(filters or (), limit=limit)
     if not gate and not check:
         raise UsageError(_nothing_to_score_with(data))
     keys = {"id": id, "input": input, "output": output, "ground_truth": truth}
@@ -81,9 +86,9 @@ def command(
         scorers=[read_check(text) for text in check or ()],
         data=DataFile(data, {field: key for field, key in keys.items() if key is not None}),
     )
-    result = run_plan_sync(make_plan(evaluation))
-    say_result(result)
-    return result.exit_code(words)
+    chosen = choose(evaluation, choice)
+    with results_to(json_out, inputs=(data,)) as results:
+        return results.carry_out([make_plan(chosen)], fail_on=words, progress=not no_progress)
 
 
 def _nothing_to_score_with(data: Path) -> str:

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from proctor.errors import visible
 
-__all__ = ["complain", "friendly_streams", "say"]
+__all__ = ["complain", "friendly_streams", "say", "say_bytes"]
 
 
 @contextmanager
@@ -36,6 +36,18 @@ def say(text: str) -> None:
         print(text, flush=True)  # noqa: T201 - printing is what this is for
     except BrokenPipeError:
         _forget_reader(sys.stdout)
+
+
+def say_bytes(content: bytes, stream: TextIO | None) -> None:
+    """Print as it is, whatever the encoding of the stream; nowhere when it was closed."""
+    if stream is None:
+        return
+    try:
+        stream.flush()
+        stream.buffer.write(content)
+        stream.flush()
+    except BrokenPipeError:
+        _forget_reader(stream)
 
 
 def complain(text: str) -> None:

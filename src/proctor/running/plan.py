@@ -9,6 +9,7 @@ from typing import Any
 
 from proctor.data.item import Item
 from proctor.errors import DataErrors, ProctorError, UsageError
+from proctor.running.choice import Chosen
 from proctor.running.columns import Cell, read_cells
 from proctor.running.eval import Eval
 from proctor.running.options import check_options
@@ -66,7 +67,7 @@ def make_plan(evaluation: Eval) -> Plan:
 
 def is_stream(data: Any) -> bool:
     """Whether items are taken one by one as they arrive: from an iterator or anything asynchronous."""
-    return isinstance(data, Iterator | AsyncIterable)
+    return isinstance(data.data if isinstance(data, Chosen) else data, Iterator | AsyncIterable)
 
 
 def warn_of_forgetting(plan: Plan) -> None:
@@ -84,11 +85,11 @@ def warn_of_forgetting(plan: Plan) -> None:
 def _rows(source: Source, maker: RowMaker) -> tuple[Row, ...]:
     rows: list[Row] = []
     problems: list[tuple[str, ProctorError]] = []
-    for place, item in source.rows:
+    for (place, item), index in zip(source.rows, source.indexes, strict=True):
         try:
             if isinstance(item, ProctorError):
                 raise item
-            rows.append(maker.make(item, len(rows)))
+            rows.append(maker.make(item, index))
         except ProctorError as problem:
             called = f" ({item.id})" if isinstance(item, Item) and isinstance(item.id, str) and item.id else ""
             problems.append((f"{place}{called}", problem))

@@ -14,6 +14,7 @@ from proctor.bridge import cancel_requests, recordable
 from proctor.data.item import Item
 from proctor.data.reply import ItemResult
 from proctor.data.result import EvalResult, RunStatus, Summary
+from proctor.data.usage import Cost
 from proctor.errors import ProctorError, TargetError, UsageError
 from proctor.running.fold import Fold
 from proctor.running.item import RowRunner, broken_row, is_whole, raise_first_error, stopped_row
@@ -37,13 +38,15 @@ class Progress:
 
     *total*: rows in all, None for a stream. *done*, *failed* (a gate or threshold fell short), *errors* (the target or
     a scorer failed): rows. *not_scorable*: outcomes. *in_flight*: what is being worked at, since when (`perf_counter`).
+    *cost*: of the replies so far, as in `Summary.cost`.
     """
 
-    __slots__ = ("done", "errors", "failed", "in_flight", "not_scorable", "total")
+    __slots__ = ("cost", "done", "errors", "failed", "in_flight", "not_scorable", "total")
 
     def __init__(self, total: int | None) -> None:
         self.total = total
         self.done = self.failed = self.errors = self.not_scorable = 0
+        self.cost: Cost | None = None
         self.in_flight: dict[str, float] = {}
 
 
@@ -217,6 +220,8 @@ class Run:
         progress.failed += failed
         progress.errors += broke
         progress.not_scorable += statuses.count("not_scorable")
+        if any(reply.cost is not None for reply in result.replies):
+            progress.cost = self._fold.cost
         if self._eval.keep == "all" or (self._eval.keep == "failures" and (failed or broke)):
             self._kept[result.index, result.repeat] = result
         self._rows_with_errors += broke

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 from proctor.bridge import run_sync
@@ -34,10 +34,16 @@ async def run_plan(plan: Plan) -> EvalResult:
     return await Run(plan).go()
 
 
-def run_plan_sync(plan: Plan) -> EvalResult:
-    """The same for code that is not async. Ctrl-C once ends the run and gives what was done; twice raises at once."""
+def run_plan_sync(
+    plan: Plan, *, watched: Callable[[Progress], AbstractContextManager[Any]] = nullcontext
+) -> EvalResult:
+    """The same for code that is not async. Ctrl-C once ends the run and gives what was done; twice raises at once.
+
+    *watched*: makes of the run's progress a context that the run goes on in, to show it.
+    """
     run = Run(plan)
-    return run_sync(run.go(), interrupted=run.cancelled)
+    with watched(run.progress):
+        return run_sync(run.go(), interrupted=run.cancelled)
 
 
 class RunHandle:

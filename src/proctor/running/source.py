@@ -13,6 +13,7 @@ from proctor.data.row import item_from_row
 from proctor.data.value import Value
 from proctor.errors import ProctorError, UnknownName, UsageError, safe_message
 from proctor.plugins import find, known
+from proctor.running.choice import Choice, Chosen, Picker
 
 __all__ = ["NO_DATA", "DataFile", "Source", "read_items"]
 
@@ -30,10 +31,14 @@ class DataFile(Value):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What was read. *where*: from what; *rows*: each row's place (`line 3`), and its item or why there is none."""
+    """What was read. *where*: from what; *rows*: each row's place (`line 3`), and its item or why there is none.
+
+    *indexes*: which row of the data each of them is, counted from 0; there are gaps where some were not chosen.
+    """
 
     where: str
-    rows: list[tuple[str, Item | ProctorError]]
+    rows: list[tuple[str, Item | ProctorError]] = field(default_factory=list)
+    indexes: list[int] = field(default_factory=list)
 
     @property
     def items(self) -> list[Item]:
@@ -42,14 +47,19 @@ class Source:
 
 
 def read_items(data: Any) -> Source:
-    """The rows of *data*: a path, a `DataFile`, or an iterable of items and mappings. Bad rows come as their error."""
+    """The rows of *data*: a path, a `DataFile`, or an iterable of items and mappings. Bad rows come as their error.
+
+    Of `Chosen` data those that are chosen; what lies behind the last of them is not looked at.
+    """
+    picker = Picker(data.choice if isinstance(data, Chosen) else Choice())
+    data = data.data if isinstance(data, Chosen) else data
     if isinstance(data, str | PathLike):
         data = DataFile(data)
     if isinstance(data, DataFile):
-        return _items(str(data.path), _rows_of(Path(data.path)), names=data.names)
+        return _items(str(data.path), _rows_of(Path(data.path)), names=data.names, picker=picker)
     if isinstance(data, Mapping) or not isinstance(data, Iterable):
         raise UsageError(f"data must be a list of items or the path of a file, not {type(data).__name__}", code=_CODE)
-    return _items("data", _numbered(data), names={})
+    return _items("data", _numbered(data), names={}, picker=picker)
 
 
 def _numbered(data: Iterable[Any]) -> Iterator[tuple[str, Any]]:
@@ -62,7 +72,7 @@ def _numbered(data: Iterable[Any]) -> Iterator[tuple[str, Any]]:
         raise UsageError(f"data raised {raised} (after {index + 1} items)", code=_CODE) from error
 
 
-def _rows_of(file: Path) -> Iterable[tuple[str, Any]]:
+def _rows_of(file: Path) -> Iterator[tuple[str, Any]]:
     if not file.exists():
         raise UsageError(f"there is no file {str(file)!r} (looked in {Path.cwd()})", code=NO_DATA)
     if file.is_dir():
@@ -75,24 +85,29 @@ def _rows_of(file: Path) -> Iterable[tuple[str, Any]]:
             f"{str(file)!r}: no reader for files that end in {file.suffix!r}; there are {endings}"
         ) from None
     try:
-        rows: list[tuple[str, Any]] = list(read(file))
+        yield from read(file)
     except OSError as problem:
         raise UsageError(f"{str(file)!r} cannot be read: {problem.strerror}") from problem
-    return rows
 
 
-def _items(where: str, rows: Iterable[tuple[str, Any]], *, names: Mapping[str, str]) -> Source:
-    source = Source(where, [])
+def _items(where: str, rows: Iterable[tuple[str, Any]], *, names: Mapping[str, str], picker: Picker) -> Source:
+    source = Source(where)
     styles: dict[str, str] = {}
-    for place, row in rows:
+    for index, (place, row) in enumerate(rows):
         try:
             if isinstance(row, ProctorError):
                 raise row
             if isinstance(row, Mapping):
                 _keep_to_one_style(row, place, styles)
-            source.rows.append((place, item_from_row(row, names=names)))
+            made: Item | ProctorError = item_from_row(row, names=names)
         except ProctorError as problem:
-            source.rows.append((place, problem))
+            made = problem
+        if picker.takes(made):
+            source.rows.append((place, made))
+            source.indexes.append(index)
+            if picker.full:
+                break
+    picker.check(where)
     if not source.rows:
         raise UsageError(f"{where}: no items", code=NO_DATA)
     return source

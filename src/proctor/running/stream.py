@@ -11,6 +11,7 @@ from proctor.bridge import cancel_requests, recordable
 from proctor.data.item import Item
 from proctor.data.row import item_from_row
 from proctor.errors import ProctorError, TargetError, UsageError, safe_message
+from proctor.running.choice import Choice, Chosen, Picker
 from proctor.running.source import NO_DATA
 
 if TYPE_CHECKING:
@@ -25,15 +26,19 @@ async def arriving(data: Any) -> AsyncGenerator[tuple[int, Item | ProctorError],
     """Each item with its place, or the error that says why there is none. Data that raises ends the run with its error.
 
     An iterator that is not asynchronous is asked on the event loop: give an async one where the next item takes long.
+    Of `Chosen` data those that are chosen; nothing is asked for behind the last of them.
     A generator is closed at the end, whatever ended it.
     """
+    picker = Picker(data.choice if isinstance(data, Chosen) else Choice())
+    data = data.data if isinstance(data, Chosen) else data
     index = 0
     rows = aiter(data) if hasattr(type(data), "__aiter__") else _from_iterator(data)
     try:
-        while True:
+        while not picker.full:
             try:
                 row = await anext(rows)
             except StopAsyncIteration:
+                picker.check("data")
                 if index == 0:
                     raise UsageError("data has no items", code=NO_DATA) from None
                 return
@@ -46,7 +51,8 @@ async def arriving(data: Any) -> AsyncGenerator[tuple[int, Item | ProctorError],
                 item: Item | ProctorError = item_from_row(row)
             except ProctorError as problem:
                 item = problem
-            yield index, item
+            if picker.takes(item):
+                yield index, item
             index += 1
     finally:
         await _close(rows)
