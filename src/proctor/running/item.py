@@ -8,6 +8,7 @@ before it is scored; the turn, those after it and the whole item are not run.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from proctor.data.column import Column
@@ -19,6 +20,7 @@ from proctor.errors import ScorerRunError, TargetError, UnreadableMessages
 from proctor.running.ask import Asker, Conversation
 from proctor.running.columns import Cell
 from proctor.running.eval import Eval
+from proctor.running.holds import what_holds
 from proctor.running.record import Event, Recorder
 from proctor.running.rows import Row, TurnPlan
 from proctor.running.score import RowScorer, any_failed, not_run
@@ -31,7 +33,10 @@ Have = Mapping[Column, Outcome]
 
 
 class RowRunner:
-    """What the rows of a run share: the target and its options, the recorder, and the scorers' limits."""
+    """What the rows of a run share: the target and its options, the recorder, and the scorers' limits.
+
+    *changed*: how many rows were there and are of another item now.
+    """
 
     def __init__(self, target: Target | None, evaluation: Eval, recorder: Recorder) -> None:
         self._asker = Asker(target, evaluation)
@@ -40,6 +45,7 @@ class RowRunner:
         self._skips = evaluation.skip_scorers_after_gate_failure
         self._context = evaluation.request_context
         self._evaluation = evaluation
+        self.changed = 0
 
     async def run(self, row: Row, found: ItemResult | None = None) -> ItemResult:
         """The row's result. Replies and outcomes go to the recorder as they come.
@@ -47,12 +53,16 @@ class RowRunner:
         *found*: what an earlier run left of the row; only what is missing is done. A conversation that broke off
         between two turns is begun anew: the thread it was held on is gone.
         """
+        if found is not None:
+            left = what_holds(found, row)
+            self.changed += left is not found
+            found = left
         if found is not None and _is_whole(found, row):
-            return found
-        have = {outcome.column: outcome for outcome in found.outcomes} if found is not None else {}
+            return replace(found, item=row.item, index=row.index)
         replies = found.replies if found is not None and len(found.replies) == max(len(row.turns), 1) else ()
+        have = {o.column: o for o in found.outcomes if o.status != "not_run"} if found is not None and replies else {}
         if row.turns:
-            result = await self._conversation(row, replies, have if replies else {})
+            result = await self._conversation(row, replies, have)
         else:
             result = await self._single(row, replies, have)
         await self._recorder.put(Event(row.id, result))
@@ -118,7 +128,7 @@ class RowRunner:
 
     async def _new_reply(self, row: Row, conversation: Conversation, *, turn: TurnPlan | None = None) -> Reply:
         reply = row.reply or await self._asker.ask(row, conversation, turn=turn)
-        await self._recorder.put(Event(row.id, reply, None if turn is None else turn.index))
+        await self._recorder.put(Event(row.id, reply, None if turn is None else turn.index, row.item))
         return reply
 
     async def _gates_then_scorers(

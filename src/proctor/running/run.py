@@ -59,7 +59,6 @@ class Run:
         self._fold = Fold(plan.maker.columns, repeats=plan.evaluation.repeats)
         self._kept: dict[tuple[int, int], ItemResult] = {}
         self._known = Known()
-        self._notes: list[str] = []
         self._status: RunStatus = "complete"
         self._stopped_by: str | None = None
         self._rows_with_errors = 0
@@ -214,7 +213,9 @@ class Run:
 
     def _summary(self) -> Summary:
         fold = self._fold
-        notes = [*self.plan.notes, *fold.notes]
+        notes = [*self.plan.notes, *self._known.notes, *fold.notes]
+        if changed := self._runner.changed:
+            notes.append(f"{changed} of the recorded rows had another item then: what it changes was done anew")
         if self._listener.note is not None:
             notes.append(self._listener.note)
         return Summary(
