@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -24,9 +25,9 @@ def what_holds(found: ItemResult, row: Row) -> ItemResult | None:
     then, now = found.item, row.item
     if then is now or _is_unknown(then):
         return found
-    if encode(_asked(then)) != encode(_asked(now)):
+    if _text(_asked(then)) != _text(_asked(now)):
         return None
-    if encode(_judged(then)) == encode(_judged(now)):
+    if _text(_judged(then)) == _text(_judged(now)):
         return found
     none = Outcomes()
     return replace(found, status="not_run", gates=none, scorers=none, steps=none, trajectory=none, turns=())
@@ -34,6 +35,11 @@ def what_holds(found: ItemResult, row: Row) -> ItemResult | None:
 
 def _is_unknown(item: Item) -> bool:
     return all(value is MISSING for value in (item.input, item.inputs, item.turns, item.output))
+
+
+def _text(values: list[Any]) -> str:
+    """As it is written, where 1 and True are two things."""
+    return json.dumps(encode(values), sort_keys=True)
 
 
 def _asked(item: Item) -> list[Any]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from proctor.data.column import Column
-from proctor.data.outcome import Failure, Outcome, Outcomes, Why
+from proctor.data.outcome import Failure, NotRun, Outcome, Outcomes, Why
 from proctor.data.read import read_messages
 from proctor.data.reply import ItemResult, Reply, TurnOutcomes
 from proctor.data.usage import Cost, Usage
@@ -57,7 +57,7 @@ class RowRunner:
             left = what_holds(found, row)
             self.changed += left is not found
             found = left
-        if found is not None and _is_whole(found, row):
+        if found is not None and _is_whole(found, row, skips=self._skips):
             return replace(found, item=row.item, index=row.index)
         replies = found.replies if found is not None and len(found.replies) == max(len(row.turns), 1) else ()
         have = {o.column: o for o in found.outcomes if o.status != "not_run"} if found is not None and replies else {}
@@ -172,8 +172,13 @@ def _joined(replies: Sequence[Reply]) -> Any:
         return outputs if None in outputs else None  # whoever reads it finds that it cannot be read
 
 
-def _is_whole(found: ItemResult, row: Row) -> bool:
-    """Whether nothing of the row is missing, and nothing is there that it does not ask for."""
+def _is_whole(found: ItemResult, row: Row, *, skips: bool) -> bool:
+    """Whether nothing of the row is missing, and nothing is there that it does not ask for.
+
+    *skips*: whether scorers behind a gate that failed are to be left out; else they are missing.
+    """
+    if not skips and any(isinstance(o.cause, NotRun) and o.cause.why == "gate_failed" for o in found.outcomes):
+        return False
     return found.status in {"done", "error"} and {outcome.column for outcome in found.outcomes} == {
         cell.column for cell in row.cells
     }

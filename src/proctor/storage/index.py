@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from io import FileIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import TypeAlias
 
 from proctor.errors import ProctorError, UsageError, cut
 from proctor.running.record import RowId
@@ -15,12 +15,8 @@ from proctor.storage.session import Session
 __all__ = ["Index", "Place"]
 
 
-class Place(NamedTuple):
-    """Where a line is, and in which run it was written."""
-
-    offset: int
-    length: int
-    session: int
+Place: TypeAlias = tuple[int, int, int]
+"""Where a line begins, how long it is, and in which run it was written. Bare tuples: there may be a million."""
 
 
 class Index:
@@ -46,11 +42,11 @@ class Index:
 
     def in_use(self) -> set[int]:
         """The runs of which something still counts."""
-        return {place.session for row in {*self.whole, *self.parts} for place in self.places(row)}
+        return {place[2] for row in {*self.whole, *self.parts} for place in self.places(row)}
 
     def add(self, row: RowId, kind: str, *, offset: int, length: int) -> None:
         """Take in an event's line. The end of a row stands for all of it; a first reply begins it anew."""
-        place = Place(offset, length, len(self.sessions) - 1)
+        place = (offset, length, len(self.sessions) - 1)
         if kind == "row":
             self.whole[row] = place
             self.parts.pop(row, None)
@@ -86,7 +82,8 @@ class Index:
     def _take(self, line: bytes, offset: int) -> None:
         label = read_label(line) if line.endswith(b"}\n") else None
         if label is not None and self.sessions:
-            self.add(label.row, label.kind, offset=offset, length=len(line))
+            row, kind = label
+            self.add(row, kind, offset=offset, length=len(line))
         elif line.startswith(HEAD):
             try:
                 self.sessions.append(read_head(line))

@@ -89,7 +89,7 @@ class JsonlRecorder:
         places = self._index.places(row)
         if not places:
             return None
-        events = [(event, self._stale[place.session]) for place, event in self._read(places)]
+        events = [(event, self._stale[session]) for event, session in self._read(places)]
         if len(events) == 1:
             value, stale = events[0][0].value, events[0][1]
             if isinstance(value, ItemResult) and stale.isdisjoint(outcome.column for outcome in value.outcomes):
@@ -123,15 +123,15 @@ class JsonlRecorder:
 
     # ── what is in the file ────────────────────────────────────────────────────────────────────────────────────────
 
-    def _read(self, places: list[Place]) -> Iterator[tuple[Place, Event]]:
-        """The events at these places. A damaged one is left out, with a warning: what it said is done again."""
+    def _read(self, places: list[Place]) -> Iterator[tuple[Event, int]]:
+        """The events at these places, each with its run. A damaged one is left out with a warning: it is done again."""
         with reading(self._file, self.path) as file:
-            for place in places:
-                file.seek(place.offset)
+            for offset, length, session in places:
+                file.seek(offset)
                 try:
-                    yield place, read_event(file.read(place.length))
+                    yield read_event(file.read(length)), session
                 except ProctorError as error:
-                    message = f"{self.path}: the line at byte {place.offset} is damaged, and is done again: {error}"
+                    message = f"{self.path}: the line at byte {offset} is damaged, and is done again: {error}"
                     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
     # ── whether it is of the same ──────────────────────────────────────────────────────────────────────────────────
@@ -161,7 +161,8 @@ class JsonlRecorder:
             notes.append(f"{self.path}: replies of another target were accepted")
         elif now.target == UNKNOWN:
             notes.append(f"{self.path}: whether the target is still the same cannot be told; its replies were used")
-        others = sorted({column.label for number in index.in_use() for column in self._stale[number]})
+        in_use = index.in_use() if any(self._stale) else ()
+        others = sorted({column.label for session in in_use for column in self._stale[session]})
         if others:
             notes.append(f"{self.path}: changed since, and run anew on the recorded replies: {', '.join(others)}")
         unknown = sorted(column.label for column, one in now.columns.items() if one == UNKNOWN)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from proctor.data.codec import SCHEMA, decode, encode
 from proctor.data.column import Column
@@ -23,7 +23,6 @@ from proctor.storage.session import Session
 
 __all__ = [
     "HEAD",
-    "Label",
     "begins_like_head",
     "event_line",
     "kind_of",
@@ -41,13 +40,6 @@ _KINDS: dict[str, type[Reply | Outcome | ItemResult]] = {
     "outcome": Outcome,
     "row": ItemResult,
 }
-
-
-class Label(NamedTuple):
-    """How an event's line begins. *kind*: `begin` (the first reply of a row), `reply`, `outcome`, `row`."""
-
-    row: RowId
-    kind: str
 
 
 def kind_of(event: Event) -> str:
@@ -72,8 +64,8 @@ def event_line(event: Event) -> bytes:
     return _line(line)
 
 
-def read_label(line: bytes) -> Label | None:
-    """How a line begins; None when it is no event's."""
+def read_label(line: bytes) -> tuple[RowId, str] | None:
+    """The row and the kind with which a line begins; None when it is no event's."""
     found = _LABEL.match(line)
     if found is None:
         return None
@@ -82,7 +74,7 @@ def read_label(line: bytes) -> Label | None:
         item_id = json.loads(name) if b"\\" in name else name[1:-1].decode()
     except ValueError:
         return None
-    return Label((item_id, int(repeat)), kind.decode())
+    return (item_id, int(repeat)), kind.decode()
 
 
 def read_event(line: bytes) -> Event:
