@@ -1,9 +1,10 @@
 import pytest
 
-from proctor import Item, MemoryRecorder, Reply, Turn, run_evals, scorer
+from proctor import Item, MemoryRecorder, Reply, ScorerEntry, Turn, run_evals, scorer
+from proctor.data.codec import decode, encode
 from proctor.data.column import Column
-from proctor.data.outcome import Outcome
-from proctor.data.reply import ItemResult
+from proctor.data.outcome import Outcome, Outcomes
+from proctor.data.reply import ItemResult, TurnOutcomes
 from proctor.running.holds import what_holds
 from proctor.running.record import Event, Known
 from proctor.running.rows import RowMaker
@@ -69,6 +70,28 @@ def test_replies_hold_when_it_is_judged_otherwise(then, now):
 )
 def test_nothing_holds_when_it_asks_something_else(then, now):
     assert what_holds(found_of(then), row_of(now)) is None
+
+
+def own(version, id="own"):
+    return scorer(lambda run: 1, id=id, version=version)
+
+
+@pytest.mark.parametrize("written", [False, True], ids=["in memory", "written and read"])
+@pytest.mark.parametrize("entry", [lambda it: it, lambda it: (it, 0.5), ScorerEntry], ids=["bare", "pair", "entry"])
+def test_outcomes_of_an_item_s_own_scorer_hold_while_it_is_the_same(entry, written):
+    def row(version):
+        turns = [Turn("a", gates=[own(version, "g")]), Turn("b")]
+        item = Item(id="i0", turns=turns, scorers=[entry(own(version)), own("1", "kept")])
+        return row_of(item)
+
+    then = row("1")
+    turn, *whole = [
+        Outcome(cell.column, "scored", 1.0) for cell in sorted(then.cells, key=lambda c: c.column.turn is None)
+    ]
+    found = ItemResult(item=then.item, item_id="i0", scorers=whole, turns=(TurnOutcomes(0, gates=Outcomes([turn])),))
+    found = decode(encode(found)) if written else found
+    assert what_holds(found, row("1")) is found
+    assert [outcome.key for outcome in what_holds(found, row("2")).outcomes] == ["kept"]
 
 
 # ── in a run ───────────────────────────────────────────────────────────────────────────────────────────────────────
