@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from proctor.scoring.run import ScorerRun
     from proctor.scoring.scorer import Scorer
     from proctor.scoring.steps import Prompt, Score, not_scorable
+    from proctor.storage.jsonl import JsonlRecorder
 
 __all__ = [
     "MISSING",
@@ -41,6 +42,7 @@ __all__ = [
     "EvalResult",
     "Item",
     "ItemResult",
+    "JsonlRecorder",
     "Judge",
     "Mean",
     "MemoryRecorder",
@@ -82,6 +84,7 @@ _HOME = {
     "EvalResult": "data.result",
     "Item": "data.item",
     "ItemResult": "data.reply",
+    "JsonlRecorder": "storage.jsonl",
     "Judge": "judging.judge",
     "Mean": "data.mean",
     "MemoryRecorder": "running.record",

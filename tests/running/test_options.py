@@ -31,7 +31,7 @@ WRONG = [
       for value in ["f", 3, lambda: None, lambda a, b: None]),
     *(("name", value, "name must be text") for value in [3, b"n", ["n"]]),
     ("recorder", object(), "recorder must have start, find, put, flush, as a Recorder has"),
-    ("recorder", "memory", "recorder must have"),
+    ("recorder", "memory", "recorder must be a Recorder"),
 ]  # fmt: skip
 
 

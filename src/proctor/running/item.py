@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proctor.data.column import Column
-from proctor.data.outcome import Failure, Outcome, Outcomes, Why
+from proctor.data.outcome import Failure, NotRun, Outcome, Outcomes, Why
 from proctor.data.read import read_messages
 from proctor.data.reply import ItemResult, Reply, TurnOutcomes
 from proctor.data.usage import Cost, Usage
@@ -20,13 +20,14 @@ from proctor.errors import ScorerRunError, TargetError, UnreadableMessages
 from proctor.running.ask import Asker, Conversation
 from proctor.running.columns import Cell
 from proctor.running.eval import Eval
+from proctor.running.holds import what_holds
 from proctor.running.record import Event
 from proctor.running.rows import Row, TurnPlan
 from proctor.running.score import RowScorer, any_failed, not_run
 from proctor.running.target import Target
 from proctor.scoring.run import ScorerRun, TurnRun
 
-__all__ = ["RowRunner", "broken_row", "is_whole", "raise_first_error", "stopped_row"]
+__all__ = ["RowRunner", "broken_row", "raise_first_error", "stopped_row"]
 
 Have = Mapping[Column, Outcome]
 
@@ -35,7 +36,10 @@ _make_result = quick_maker(ItemResult)
 
 
 class RowRunner:
-    """What the rows of a run share: the target and its options, the recorder, and the scorers' limits."""
+    """What the rows of a run share: the target and its options, the recorder, and the scorers' limits.
+
+    *changed*: how many rows were there and are of another item now.
+    """
 
     def __init__(self, target: Target | None, evaluation: Eval) -> None:
         self._asker = Asker(target, evaluation)
@@ -44,6 +48,7 @@ class RowRunner:
         self._skips = evaluation.skip_scorers_after_gate_failure
         self._context = evaluation.request_context
         self._evaluation = evaluation
+        self.changed = 0
 
     async def run(self, row: Row, found: ItemResult | None = None) -> ItemResult:
         """The row's result. Replies and outcomes go to the recorder as they come.
@@ -51,15 +56,21 @@ class RowRunner:
         *found*: what an earlier run left of the row; only what is missing is done. A conversation that broke off
         between two turns is begun anew: the thread it was held on is gone.
         """
-        have = {outcome.column: outcome for outcome in found.outcomes} if found is not None else {}
         replies = found.replies if found is not None and len(found.replies) == max(len(row.turns), 1) else ()
+        have = {o.column: o for o in found.outcomes if o.status != "not_run"} if found is not None and replies else {}
         if row.turns:
-            result = await self._conversation(row, replies, have if replies else {})
+            result = await self._conversation(row, replies, have)
         else:
             result = await self._single(row, replies, have)
         if self._recorder is not None:
             await self._recorder.put(Event(row.id, result))
         return result
+
+    def look(self, found: ItemResult, row: Row) -> tuple[ItemResult | None, bool]:
+        """What still holds of a row that was recorded, and whether nothing of it is missing."""
+        left = what_holds(found, row)
+        self.changed += left is not found
+        return left, left is not None and _is_whole(left, row, skips=self._skips)
 
     async def _single(self, row: Row, replies: Sequence[Reply], have: Have) -> ItemResult:
         reply = replies[0] if replies else await self._new_reply(row, Conversation(row, self._evaluation))
@@ -117,7 +128,7 @@ class RowRunner:
     async def _new_reply(self, row: Row, conversation: Conversation, *, turn: TurnPlan | None = None) -> Reply:
         reply = row.reply or await self._asker.ask(row, conversation, turn=turn)
         if self._recorder is not None:
-            await self._recorder.put(Event(row.id, reply, None if turn is None else turn.index))
+            await self._recorder.put(Event(row.id, reply, None if turn is None else turn.index, row.item))
         return reply
 
     async def _gates_then_scorers(
@@ -161,8 +172,13 @@ def _joined(replies: Sequence[Reply]) -> Any:
         return None  # whoever reads it finds that it cannot be read; each output stands in its turn
 
 
-def is_whole(found: ItemResult, row: Row) -> bool:
-    """Whether nothing of the row is missing, and nothing is there that it does not ask for."""
+def _is_whole(found: ItemResult, row: Row, *, skips: bool) -> bool:
+    """Whether nothing of the row is missing, and nothing is there that it does not ask for.
+
+    *skips*: whether scorers behind a gate that failed are to be left out; else they are missing.
+    """
+    if not skips and any(isinstance(o.cause, NotRun) and o.cause.why == "gate_failed" for o in found.outcomes):
+        return False
     return found.status in {"done", "error"} and {outcome.column for outcome in found.outcomes} == {
         cell.column for cell in row.cells
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from sys import float_info
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,8 @@ def check_options(evaluation: Eval) -> None:
     if evaluation.name is not None and not isinstance(evaluation.name, str):
         raise UsageError(f"name must be text, not {shown(evaluation.name)}")
     missing = [name for name in _RECORDER if not hasattr(evaluation.recorder, name)]
+    if isinstance(evaluation.recorder, str | PathLike):
+        raise UsageError(f"recorder must be a Recorder; for a file: recorder=JsonlRecorder({evaluation.recorder!r})")
     if evaluation.recorder is not None and missing:
         raise UsageError(
             f"recorder must have {', '.join(missing)}, as a Recorder has; not {shown(evaluation.recorder)}"

@@ -6,7 +6,7 @@ has ended. Each comes with its row: (item id, repeat).
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
@@ -18,7 +18,7 @@ from proctor.data.value import Value
 if TYPE_CHECKING:
     from proctor.running.eval import Eval
 
-__all__ = ["Event", "Known", "MemoryRecorder", "NoRecorder", "Recorder", "RowId"]
+__all__ = ["Event", "Known", "MemoryRecorder", "NoRecorder", "Recorder", "RowId", "begun_row"]
 
 RowId: TypeAlias = tuple[str, int]
 """An item's id and the number of the repeat."""
@@ -28,19 +28,31 @@ RowId: TypeAlias = tuple[str, int]
 class Event(Value):
     """Something that ended. *value*: a Reply, an Outcome (with its column), or the ItemResult that closes the row.
 
-    *turn*: of a reply in a conversation, which one; None for the reply to a whole item.
+    *turn*: of a reply in a conversation, which one; None for the reply to a whole item. *item*: with a reply, what it
+    is the reply to, in plain data.
     """
 
     row: RowId
     value: Reply | Outcome | ItemResult
     turn: int | None = None
+    item: Item | None = None
+
+    @property
+    def begins(self) -> bool:
+        """Whether its row begins here: what there was of it before counts no more."""
+        return isinstance(self.value, Reply) and not self.turn
 
 
 class Known(NamedTuple):
-    """The rows that a recorder has: those that ended, and those that were begun and did not."""
+    """The rows that a recorder has: those that ended, and those that were begun and did not.
+
+    A row that ended may be in both: something has been added to it since. *notes*: what a reader of the result should
+    know of what is there.
+    """
 
     finished: Set[RowId] = frozenset()
     begun: Set[RowId] = frozenset()
+    notes: tuple[str, ...] = ()
 
 
 class Recorder(Protocol):
@@ -89,40 +101,52 @@ class MemoryRecorder:
 
     def __init__(self) -> None:
         self.finished: dict[RowId, ItemResult] = {}
-        self._begun: dict[RowId, list[Reply | Outcome]] = {}
+        self._parts: dict[RowId, list[Event]] = {}
 
     async def start(self, evaluation: Eval) -> Known:
         """The rows that are there, whatever the evaluation."""
-        return Known(frozenset(self.finished), frozenset(self._begun))
+        return Known(frozenset(self.finished), frozenset(self._parts))
 
     async def find(self, row: RowId) -> ItemResult | None:
         """A finished row, or what has been put of one that did not end, as a row that is `not_run`."""
-        if row in self.finished:
-            return self.finished[row]
-        return _begun_row(row, self._begun[row]) if row in self._begun else None
+        whole, parts = self.finished.get(row), self._parts.get(row)
+        return whole if parts is None else begun_row(row, parts, whole=whole)
 
     async def put(self, event: Event) -> None:
         """Keep an event; a row's end takes the place of its parts, and so does a conversation that begins anew."""
         if isinstance(event.value, ItemResult):
             self.finished[event.row] = event.value
-            self._begun.pop(event.row, None)
-        elif isinstance(event.value, Reply) and not event.turn:
-            self._begun[event.row] = [event.value]
+            self._parts.pop(event.row, None)
+        elif event.begins:
+            self.finished.pop(event.row, None)
+            self._parts[event.row] = [event]
         else:
-            self._begun.setdefault(event.row, []).append(event.value)
+            self._parts.setdefault(event.row, []).append(event)
 
     async def flush(self) -> None:
         """Memory needs no flushing."""
 
 
-def _begun_row(row: RowId, parts: list[Reply | Outcome]) -> ItemResult:
-    outcomes = [part for part in parts if isinstance(part, Outcome)]
+def begun_row(row: RowId, parts: Iterable[Event], *, whole: ItemResult | None = None) -> ItemResult:
+    """What there is of a row that did not end, for the run to go on from: status `not_run`, each column once.
+
+    *whole*: the row as it ended before, when *parts* were added to it.
+    """
+    item = None if whole is None else whole.item
+    replies = [] if whole is None else list(whole.replies)
+    outcomes = {} if whole is None else {outcome.column: outcome for outcome in whole.outcomes}
+    for part in parts:
+        item = item or part.item
+        if isinstance(part.value, Reply):
+            replies.append(part.value)
+        elif isinstance(part.value, Outcome):
+            outcomes[part.value.column] = part.value
     return ItemResult(
-        item=Item(id=row[0]),
+        item=item or Item(id=row[0]),
         item_id=row[0],
         repeat=row[1],
         status="not_run",
-        replies=tuple(part for part in parts if isinstance(part, Reply)),
-        gates=Outcomes(outcome for outcome in outcomes if outcome.column.position == "gate"),
-        scorers=Outcomes(outcome for outcome in outcomes if outcome.column.position == "scorer"),
+        replies=tuple(replies),
+        gates=Outcomes(outcome for column, outcome in outcomes.items() if column.position == "gate"),
+        scorers=Outcomes(outcome for column, outcome in outcomes.items() if column.position != "gate"),
     )

@@ -17,7 +17,7 @@ from proctor.data.result import EvalResult, RunStatus, Summary
 from proctor.data.usage import Cost
 from proctor.errors import ProctorError, TargetError, UsageError
 from proctor.running.fold import Fold
-from proctor.running.item import RowRunner, broken_row, is_whole, raise_first_error, stopped_row
+from proctor.running.item import RowRunner, broken_row, raise_first_error, stopped_row
 from proctor.running.listen import Listener
 from proctor.running.plan import Plan, warn_of_forgetting
 from proctor.running.record import Event, Known, NoRecorder, Recorder
@@ -184,9 +184,11 @@ class Run:
         self.progress.in_flight[name] = perf_counter()
         try:
             found = await self._found(row)
-            if found is not None and is_whole(found, row):
-                await self._make_room()
-                return found if found.index == row.index else replace(found, index=row.index)
+            if found is not None:
+                found, whole = self._runner.look(found, row)
+                if found is not None and whole:
+                    await self._make_room()
+                    return replace(found, item=row.item, index=row.index)
             return await _in_own_task(self._runner.run(row, found))
         except asyncio.CancelledError as error:
             if cancel_requests() > before:
@@ -255,7 +257,9 @@ class Run:
 
     def _summary(self) -> Summary:
         fold = self._fold
-        notes = [*self.plan.notes, *fold.notes, *self._tags.notes]
+        notes = [*self.plan.notes, *self._known.notes, *fold.notes, *self._tags.notes]
+        if changed := self._runner.changed:
+            notes.append(f"{changed} of the recorded rows had another item then: what it changes was done anew")
         if self._listener.note is not None:
             notes.append(self._listener.note)
         return Summary(

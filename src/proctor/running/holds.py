@@ -1,0 +1,109 @@
+"""What still holds of a row that an earlier run left: its item may have been changed since, under the same id."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from proctor.data.codec import encode
+from proctor.data.column import Column, ScorerRef
+from proctor.data.item import Item
+from proctor.data.outcome import Outcomes
+from proctor.data.reply import ItemResult
+from proctor.data.value import MISSING, Missing
+from proctor.running.rows import Row
+from proctor.scoring.entry import ScorerEntry
+from proctor.scoring.fingerprint import UNKNOWN
+from proctor.scoring.scorer import Scorer
+
+__all__ = ["what_holds"]
+
+
+def what_holds(found: ItemResult, row: Row) -> ItemResult | None:
+    """*found* itself when its item is the row's; without what is not, when the item is to be judged otherwise now.
+
+    None when the target is to be asked something else: then nothing holds. An item of which nothing was recorded (only
+    its id) is taken to be the row's.
+    """
+    then, now = found.item, row.item
+    if then is now or _is_unknown(then):
+        return found
+    if _text(_asked(then)) != _text(_asked(now)):
+        return None
+    if _text(_judged(then)) != _text(_judged(now)):
+        return _without(found, {outcome.column for outcome in found.outcomes})
+    others = _other_scorers(then, row)
+    return _without(found, others) if others else found
+
+
+def _without(found: ItemResult, columns: set[Column]) -> ItemResult:
+    """What is left for the run to go on from."""
+
+    def rest(outcomes: Outcomes) -> Outcomes:
+        return Outcomes(outcome for outcome in outcomes if outcome.column not in columns)
+
+    return replace(
+        found,
+        status="not_run",
+        gates=rest(found.gates),
+        scorers=rest(found.scorers),
+        steps=rest(found.steps),
+        trajectory=rest(found.trajectory),
+        turns=tuple(replace(turn, gates=rest(turn.gates), scorers=rest(turn.scorers)) for turn in found.turns),
+    )
+
+
+def _other_scorers(then: Item, row: Row) -> set[Column]:
+    """The columns whose scorer, given by the item itself, is known to be another now."""
+    lists: list[tuple[int | None, Sequence[Any], Sequence[Any]]] = [(None, then.gates, then.scorers)]
+    if not isinstance(then.turns, Missing):
+        lists += [(index, turn.gates, turn.scorers) for index, turn in enumerate(then.turns)]
+    prints = {
+        (position, turn, ref.key): ref.fingerprint
+        for turn, gates, scorers in lists
+        for position, entries in (("gate", gates), ("scorer", scorers))
+        for ref in map(_ref, entries)
+        if ref is not None and ref.fingerprint != UNKNOWN
+    }
+    if not prints:
+        return set()
+    return {
+        cell.column
+        for cell in row.cells
+        if (print_then := prints.get((cell.column.position, cell.column.turn, cell.scorer.key))) is not None
+        and cell.scorer.fingerprint not in (UNKNOWN, print_then)
+    }
+
+
+def _ref(entry: Any) -> ScorerRef | None:
+    """An entry as it was written, or as it was given in this process; None for one that tells nothing."""
+    if isinstance(entry, list | tuple) and entry:
+        entry = entry[0]
+    if isinstance(entry, ScorerEntry):
+        entry = entry.scorer
+    if isinstance(entry, Scorer):
+        return entry.to_ref()
+    return entry if isinstance(entry, ScorerRef) else None
+
+
+def _is_unknown(item: Item) -> bool:
+    return all(value is MISSING for value in (item.input, item.inputs, item.turns, item.output))
+
+
+def _text(values: list[Any]) -> str:
+    """As it is written, where 1 and True are two things."""
+    return json.dumps(encode(values), sort_keys=True)
+
+
+def _asked(item: Item) -> list[Any]:
+    """What the target is told."""
+    turns = () if isinstance(item.turns, Missing) else [turn.input for turn in item.turns]
+    return [item.input, item.inputs, turns, item.output, item.request_context]
+
+
+def _judged(item: Item) -> list[Any]:
+    """What else the scorers see."""
+    truths = () if isinstance(item.turns, Missing) else [turn.ground_truth for turn in item.turns]
+    return [item.ground_truth, truths, item.context, item.expected_trajectory, item.metadata]
