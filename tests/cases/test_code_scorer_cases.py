@@ -57,12 +57,14 @@ def test_d02_values_of_different_kinds_are_no_match(expected, output):
     assert outcome.reason
 
 
+@pytest.mark.slow
 @settings(max_examples=1000)
 @given(text=ANY)
 def test_d04_a_text_is_most_like_itself(text):
     assert {name: scored(name, text, text) for name in EVERY} == dict.fromkeys(EVERY, 1)
 
 
+@pytest.mark.slow
 @settings(max_examples=1000)
 @given(left=ANY, right=ANY)
 def test_d04_similarities_are_symmetric_and_all_are_in_range(left, right):
@@ -72,6 +74,7 @@ def test_d04_similarities_are_symmetric_and_all_are_in_range(left, right):
     assert {name: there[name] for name in SIMILARITIES} == back
 
 
+@pytest.mark.slow
 @settings(max_examples=1000)
 @given(text=ANY | st.text("GodbaveryTil.! ", max_size=60), reference=st.sampled_from([None, "Thank you so much!"]))
 def test_d04_tone_is_in_range_or_declined(text, reference):

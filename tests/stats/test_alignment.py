@@ -59,6 +59,7 @@ def test_in_pieces_it_is_a_bound_on_the_safe_side(left, right):
     assert max(common.pieces, apart.pieces) > 1 or (common.found, apart.found) == exact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alphabet", ["ab", "".join(map(chr, range(0x4E00, 0x9000)))], ids=["two letters", "han"])
 def test_d05_five_million_characters_take_seconds(alphabet):
     size = 5_000_000 if alphabet.isascii() else 1_700_000

@@ -33,6 +33,8 @@ def answer_value(run: ScorerRun) -> Any:
         return output
     if isinstance(output, list | tuple) and all(isinstance(item, str) for item in output):
         return output
+    if isinstance(output, Mapping) and "role" not in output and "messages" not in output:
+        return output  # also {"choices": [...]}, which as messages would have to be unpacked
     messages = run.output_messages
     parts = messages[0].parts if len(messages) == 1 else ()
     is_value = len(parts) == 1 and isinstance(parts[0], Data) and parts[0].type is None

@@ -1,9 +1,10 @@
 """How far two sequences follow each other: the longest common subsequence, and the fewest edits between them.
 
-Both cost the product of the lengths. What both sides begin and end with is taken off first, which changes neither. What
-is left is compared whole while that takes a second at most (60,000 characters against as many), else piece by piece,
-each piece with the one at the same share of the other side: then the common part is *at least* the one found, and the
-edits are *at most* those found. Equal sequences stay equal, and which side comes first never matters.
+Both cost the product of the lengths. Sequences are compared whole while that takes a second at most (60,000 characters
+against as many). Of longer ones, what both begin and end with is taken off first, which changes nothing; what is left
+is compared piece by piece when it is still too long, each piece with the one at the same share of the other side. Then
+the common part is *at least* the one found, and the edits are *at most* those found. Equal sequences stay equal, and
+which side comes first never matters.
 """
 
 from __future__ import annotations
@@ -70,7 +71,12 @@ def _cut(units: Units, pieces: int) -> Iterator[Units]:
 
 
 def _apart(left: Units, right: Units) -> tuple[int, Units, Units]:
-    """How much both begin and end with, and what is left of each. By halving, since slices compare fast."""
+    """How much both begin and end with, and what is left of each. By halving, since slices compare fast.
+
+    What is short anyway stays as it is.
+    """
+    if len(left) * len(right) <= AT_ONCE:
+        return 0, left, right
     if type(left) is not type(right):
         left, right = list(left), list(right)
     shorter = min(len(left), len(right))

@@ -50,19 +50,13 @@ def json_diff(
             return wanted
         diff = _Diff(left_out, tolerance=near, relative=share)
         score = diff.compare(as_json(wanted), ctx.run.once(_answer), "", "")
-        return Findings(
-            score=1.0 if score is _IGNORED else score,
-            fields=diff.fields,
-            right=diff.right,
-            differing=tuple(path for path, _ in diff.wrong),
-            sentences=tuple(sentence for _, sentence in diff.wrong),
-        )
+        return _Found(1.0 if score is _IGNORED else score, diff)
 
     def reason(ctx: StepContext) -> str:
         found = ctx.preprocess
         wrong = found["fields"] - found["right"]
         more = f" and {wrong - _SHOWN} more" if wrong > _SHOWN else ""
-        first = "".join(f"; {sentence}" for sentence in found["sentences"])
+        first = "".join(f"; {sentence}" for sentence in found.sentences)
         plural, are = ("", "is") if found["fields"] == 1 else ("s", "are")
         return f"{found['right']} of {found['fields']} field{plural} {are} right{first}{more}"
 
@@ -78,6 +72,17 @@ def json_diff(
         reason=reason,
         kind="graded",
     )
+
+
+class _Found(Findings):
+    """What was found; *sentences* quote the answer, so they are for the reason alone."""
+
+    __slots__ = ("sentences",)
+
+    def __init__(self, score: float, diff: _Diff) -> None:
+        differing = tuple(path for path, _ in diff.wrong)
+        super().__init__(score=score, fields=diff.fields, right=diff.right, differing=differing)
+        self.sentences = [sentence for _, sentence in diff.wrong]
 
 
 class _Diff:

@@ -68,5 +68,9 @@ def _compared(question: str, answer: str) -> Findings:
 def _changes(question: str, answer: str) -> int:
     """Words of the side with more of them that the other has not; at least 1 when only white space differs."""
     left, right = question.split(), answer.split()
-    changed = max(len(left), len(right)) - (Counter(left) & Counter(right)).total()
-    return changed or int(question != answer)
+    in_left, in_right = Counter(left), Counter(right)
+    common = 0
+    for word in in_left.keys() & in_right.keys():
+        here, there = in_left[word], in_right[word]
+        common += min(there, here)
+    return max(len(left), len(right)) - common or int(question != answer)
