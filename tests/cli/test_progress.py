@@ -170,6 +170,32 @@ def test_ctrl_c_leaves_the_table_alone_too(terminal):
 
 
 @pytest.mark.slow
+def test_so_does_ctrl_c_twice(terminal, tmp_path):
+    text = """
+        import asyncio
+        from proctor import Eval, checks
+
+        async def stubborn(text):
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                print("not yet")
+                await asyncio.sleep(60)
+
+        e = Eval(data=[{"id": "case", "input": "x"}], target=stubborn, gates=[checks.includes("x")])
+    """
+    (tmp_path / "stubborn.py").write_text(textwrap.dedent(text))
+    shown = terminal("run", "stubborn.py")
+    shown.until(b"\r\n  case  1 s")
+    os.kill(shown.process.pid, signal.SIGINT)
+    shown.until(b"not yet\r\n")
+    os.kill(shown.process.pid, signal.SIGINT)
+    assert shown.end() == 130
+    assert shown.shown.endswith(ERASED + b"\x1b[1A\x1b[2KStopped.\r\n")
+    assert shown.shown.count(b"\x1b[?25h") == 1
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "environment"), [(["--no-progress"], {}), ([], {"TERM": "dumb"})], ids=["--no-progress", "dumb"]
 )

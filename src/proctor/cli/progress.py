@@ -26,7 +26,7 @@ _LONG_S = 1.0  # when they have taken so long
 def shows_progress(name: str | None, *, wanted: bool) -> Callable[[Progress], AbstractContextManager[Any]]:
     """What makes of a run's progress a context that shows it, when that is wanted and can be."""
     stream = sys.stderr  # None: the process was started with it closed
-    if not wanted or stream is None or not stream.isatty() or os.environ.get("TERM") == "dumb":
+    if not wanted or stream is None or not stream.isatty() or os.environ.get("TERM") in {"dumb", "unknown"}:
         return lambda progress: nullcontext()
     return lambda progress: _live(name or "", progress)
 
