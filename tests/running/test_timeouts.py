@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from proctor import Item, Turn, checks, run_evals, run_evals_sync, scorer
+from proctor import Item, MemoryRecorder, Turn, checks, run_evals, run_evals_sync, scorer
 from tests.running.graded import asked, graded, saved
 
 at_any_concurrency = pytest.mark.parametrize("concurrency", [1, 4], ids=["one at a time", "four at once"])
@@ -103,6 +103,23 @@ async def test_t01_threads_left_behind_are_bounded(hang, concurrency):
     assert "not asked: the target ran out of time 3 times before" in result.items[-1].error.message
     assert hang.begun <= 3 + concurrency
     assert threading.active_count() - before <= 3 + concurrency + 1
+
+
+async def test_p24_a_call_that_ends_after_it_was_given_up_changes_nothing():
+    ended = threading.Event()
+    recorder = MemoryRecorder()
+
+    def target(given):
+        time.sleep(0.15)
+        ended.set()
+        return 1.0
+
+    result = await run_evals(target=target, data=asked("a"), gates=[graded()], timeout=0.03, recorder=recorder)
+    before = dict(recorder.finished)
+    assert await asyncio.to_thread(ended.wait, 30)
+    await asyncio.sleep(0.02)
+    assert recorder.finished == before
+    assert (result.items[0].status, len(result.items)) == ("error", 1)
 
 
 @pytest.mark.slow

@@ -156,20 +156,24 @@ class Run:
             row = await self._next()
             if row is None:
                 return
+            fresh = True
             if isinstance(row, Row):
-                result = await self._ended(row, before)
+                result, fresh = await self._ended(row, before)
             else:
                 result = row
                 await asyncio.sleep(0)  # bad items without end must not hold the loop
-            self._take(result)
+            self._take(result, fresh=fresh)
             await self._listener.tell(result)
-            if self._eval.on_error == "raise":
+            if fresh and self._eval.on_error == "raise":
                 raise_first_error(result)
             if cancel_requests() > before:
                 raise asyncio.CancelledError  # a target or a step caught it and went on
 
-    async def _ended(self, row: Row, before: int) -> ItemResult:
-        """The result of a row. *before*: how often this worker was asked to stop, until now."""
+    async def _ended(self, row: Row, before: int) -> tuple[ItemResult, bool]:
+        """The result of a row, and whether anything was done for it: not when an earlier run had ended it.
+
+        *before*: how often this worker was asked to stop, until now.
+        """
         import asyncio
 
         name = row.id[0] if row.id[1] == 0 else f"{row.id[0]} (repeat {row.id[1]})"
@@ -177,18 +181,19 @@ class Run:
         try:
             known = self._known
             found = await self._recorder.find(row.id) if row.id in known.finished or row.id in known.begun else None
-            return await _in_own_task(self._runner.run(row, found))
+            result = await _in_own_task(self._runner.run(row, found))
+            return result, result is not found
         except asyncio.CancelledError as error:
             if cancel_requests() > before:
                 raise
             result = broken_row(row, failure_from(error, code=TargetError.code))  # the row cancelled its own task
             await self._recorder.put(Event(row.id, result))
-            return result
+            return result, True
         finally:
             self.progress.in_flight.pop(name, None)
 
-    def _take(self, result: ItemResult) -> None:
-        """Count a row, and keep it if rows like it are kept."""
+    def _take(self, result: ItemResult, *, fresh: bool = True) -> None:
+        """Count a row, and keep it if rows like it are kept. The errors of an earlier run do not stop this one."""
         failed = self._fold.add(result)
         broke = result.status == "error" or any(outcome.status == "error" for outcome in result.outcomes)
         progress = self.progress
@@ -198,7 +203,7 @@ class Run:
         progress.not_scorable += sum(outcome.status == "not_scorable" for outcome in result.outcomes)
         if self._eval.keep == "all" or (self._eval.keep == "failures" and (failed or broke)):
             self._kept[result.index, result.repeat] = result
-        self._rows_with_errors += broke
+        self._rows_with_errors += broke and fresh
         limit = self._eval.stop_after_errors
         if limit is not None and self._rows_with_errors >= limit and self._stopped_by is None:
             self._stopped_by = f"stop_after_errors={limit}"
