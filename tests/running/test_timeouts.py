@@ -199,6 +199,25 @@ async def test_a_scorer_that_takes_too_long_says_so_and_its_siblings_are_scored(
     assert result.scores["graded"].mean == 0.75
 
 
+async def test_what_a_scorer_makes_of_being_stopped_is_a_timeout_and_a_late_score_is_a_score():
+    ran = []
+
+    @scorer(id="s")
+    async def stubborn(run):
+        ran.append(run.output)
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            if run.output == 0:
+                return 1
+            raise ConnectionError("closed") from None
+
+    result = await run_evals(data=saved(*range(7)), scorers=[stubborn], scorer_timeout=0.02)
+    assert [item.scorers["s"].status for item in result.items] == ["scored", *["error"] * 6]
+    assert {item.scorers["s"].error.code for item in result.items[1:]} == {"TIMEOUT"}
+    assert ran == [0, 1, 2, 3]  # three timeouts, and no more
+
+
 async def test_the_limit_is_on_each_scorer_by_itself():
     def waiting(id):
         @scorer(id=id)
