@@ -2,6 +2,7 @@ import asyncio
 import contextvars
 import gc
 import inspect
+import signal
 import threading
 import time
 import weakref
@@ -238,3 +239,54 @@ def test_a_thread_does_not_keep_the_loop_that_it_was_started_for():
             break
         time.sleep(0.01)
     assert gone[0]() is None
+
+
+# ── interrupted ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def ends_when_stopped(begun):
+    begun.set()
+    await asyncio.sleep(20)
+
+
+async def breaks_when_stopped(begun):
+    begun.set()
+    try:
+        await asyncio.sleep(20)
+    finally:
+        raise OSError("no space left")
+
+
+async def answers_when_stopped(begun):
+    begun.set()
+    try:
+        await asyncio.sleep(20)
+    except asyncio.CancelledError:
+        return "its own"
+
+
+def interrupted_as_soon_as_it_runs(work):
+    begun = threading.Event()
+
+    def interrupt():
+        begun.wait(30)
+        time.sleep(0.05)  # until who waits for it waits
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    return run_sync(work(begun), interrupted=lambda: "what was done")
+
+
+on_posix = pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals go to no thread here")
+
+
+@on_posix
+@pytest.mark.parametrize(("work", "given"), [(ends_when_stopped, "what was done"), (answers_when_stopped, "its own")])
+def test_interrupted_work_gives_what_was_done_or_what_it_came_to_all_the_same(work, given):
+    assert interrupted_as_soon_as_it_runs(work) == given
+
+
+@on_posix
+def test_r13_what_goes_wrong_while_interrupted_work_cleans_up_is_raised():
+    with pytest.raises(OSError, match="no space left"):
+        interrupted_as_soon_as_it_runs(breaks_when_stopped)

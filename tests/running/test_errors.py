@@ -124,6 +124,29 @@ async def test_low_scores_do_not_end_it():
     assert result.status == "complete"
 
 
+# ── an earlier run's errors ────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_the_errors_of_an_earlier_run_do_not_stop_the_one_that_goes_on():
+    recorder = MemoryRecorder()
+    options = {"target": echo, "data": asked("fail", 1.0, "boom", 1.0, "boom", 1.0), "gates": [graded()]}
+    ran = []
+    for _ in range(3):
+        result = await run_evals(**options, recorder=recorder, stop_after_errors=1)
+        ran.append((result.status, len(recorder.finished)))
+    assert ran == [("stopped", 1), ("stopped", 3), ("stopped", 5)]
+    result = await run_evals(**options, recorder=recorder, stop_after_errors=1)
+    assert (result.status, result.means[0].n, result.means[0].errors, result.summary.errors) == ("complete", 3, 2, 1)
+
+
+async def test_nor_does_one_that_should_end_at_the_first_error():
+    recorder = MemoryRecorder()
+    options = {"target": echo, "data": asked("fail", 1.0), "gates": [graded()], "recorder": recorder}
+    with pytest.raises(TargetError):
+        await run_evals(**options, on_error="raise")
+    assert (await run_evals(**options, on_error="raise")).means[0].n == 1
+
+
 # ── odd exceptions ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 

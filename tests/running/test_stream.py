@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import random
 import tracemalloc
+import warnings
 from functools import partial
 
 import pytest
@@ -145,6 +146,31 @@ async def test_conversations_and_items_own_scorers_may_arrive():
         result = await run_evals(target=echo, data=later(rows), gates=[checks.excludes("z")])
     assert sorted(mean.n for mean in result.means) == [0, 1, 2]  # g declines nothing: "b" is no score, an error
     assert result.turn_results[0][0].passed
+
+
+async def test_a_warning_that_is_an_error_does_not_end_a_run_that_has_begun():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rows = [*asked("a"), {"id": "talk", "inputs": ["a", "a"]}, {"id": "last", "input": "a"}]
+        result = await run_evals(target=echo, data=iter(rows), gates=[checks.includes("a")])
+    assert (result.verdict, len(result.items)) == ("passed", 3)
+    assert "the target has no memory" in result.summary.notes[0]
+
+
+async def test_an_iterator_that_was_run_is_empty_and_says_why():
+    rows = iter(saved(1.0))
+    await run_evals(data=rows, gates=[graded()])
+    with pytest.raises(UsageError, match="an iterator gives its items once"):
+        await run_evals(data=rows, gates=[graded()])
+
+
+async def test_data_that_cannot_be_begun_says_so():
+    class NoIterator:
+        def __aiter__(self):
+            return 3
+
+    with pytest.raises(TargetError, match=r"data raised TypeError: .*async iterator.* \(after 0 items\)"):
+        await run_evals(data=NoIterator(), gates=[graded()])
 
 
 # ── bad items ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -306,6 +332,40 @@ async def test_a_generator_that_is_waiting_is_closed_when_the_run_is_cancelled()
     run.cancel()
     result = await run
     assert (result.status, len(result.items), closed) == ("cancelled", 1, [True])
+
+
+@pytest.mark.parametrize("makes", ["raises", "ends", "goes on"])
+@pytest.mark.parametrize(("why", "concurrency"), [("cancelled", 1), ("cancelled", 4), ("stopped", 4)])
+async def test_whatever_a_generator_makes_of_being_stopped_the_run_is_stopped(why, makes, concurrency):
+    asked_for = []
+
+    async def stubborn():
+        for row in asked("a", "b"):
+            yield row
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            if makes == "raises":
+                raise ConnectionError("closed") from None
+            if makes == "ends":
+                return
+        yield {"id": "one more", "input": "c"}
+
+    async def target(given):
+        asked_for.append(given)
+        await asyncio.sleep(0.02 if why == "stopped" else 0)  # until another waits for the next item
+        raise ConnectionError("gone")
+
+    options = {"target": target, "gates": [graded()], "concurrency": concurrency}
+    if why == "stopped":
+        result = await asyncio.wait_for(run_evals(data=stubborn(), **options, stop_after_errors=2), 10)
+    else:
+        run = start_evals(data=stubborn(), **options)
+        await until_done(run, 2)
+        await asyncio.sleep(0.01)
+        run.cancel()
+        result = await asyncio.wait_for(run, 10)
+    assert (result.status, result.summary.errors, asked_for) == (why, 2, ["a", "b"])
 
 
 @at_any_concurrency

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from proctor import Item, Turn, checks, run_evals, run_evals_sync, scorer
+from proctor import Item, MemoryRecorder, Turn, checks, run_evals, run_evals_sync, scorer
 from tests.running.graded import asked, graded, saved
 
 at_any_concurrency = pytest.mark.parametrize("concurrency", [1, 4], ids=["one at a time", "four at once"])
@@ -105,6 +105,23 @@ async def test_t01_threads_left_behind_are_bounded(hang, concurrency):
     assert threading.active_count() - before <= 3 + concurrency + 1
 
 
+async def test_p24_a_call_that_ends_after_it_was_given_up_changes_nothing():
+    ended = threading.Event()
+    recorder = MemoryRecorder()
+
+    def target(given):
+        time.sleep(0.15)
+        ended.set()
+        return 1.0
+
+    result = await run_evals(target=target, data=asked("a"), gates=[graded()], timeout=0.03, recorder=recorder)
+    before = dict(recorder.finished)
+    assert await asyncio.to_thread(ended.wait, 30)
+    await asyncio.sleep(0.02)
+    assert recorder.finished == before
+    assert (result.items[0].status, len(result.items)) == ("error", 1)
+
+
 @pytest.mark.slow
 async def test_a_conversations_replies_share_the_time_and_its_scorers_do_not_use_it():
     async def target(text, *, thread_id):
@@ -180,6 +197,25 @@ async def test_a_scorer_that_takes_too_long_says_so_and_its_siblings_are_scored(
     error = result.items[0].gates["slow"].error
     assert error.message == "took longer than the 0.05 s of scorer_timeout="
     assert result.scores["graded"].mean == 0.75
+
+
+async def test_what_a_scorer_makes_of_being_stopped_is_a_timeout_and_a_late_score_is_a_score():
+    ran = []
+
+    @scorer(id="s")
+    async def stubborn(run):
+        ran.append(run.output)
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            if run.output == 0:
+                return 1
+            raise ConnectionError("closed") from None
+
+    result = await run_evals(data=saved(*range(7)), scorers=[stubborn], scorer_timeout=0.02)
+    assert [item.scorers["s"].status for item in result.items] == ["scored", *["error"] * 6]
+    assert {item.scorers["s"].error.code for item in result.items[1:]} == {"TIMEOUT"}
+    assert ran == [0, 1, 2, 3]  # three timeouts, and no more
 
 
 async def test_the_limit_is_on_each_scorer_by_itself():

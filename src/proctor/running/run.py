@@ -145,7 +145,7 @@ class Run:
                 except (ProctorError, Warning) as error:  # warnings may be errors: they must not end what is paid for
                     yield self._bad(index, given, error)
                     continue
-                with suppress(UserWarning):
+                with suppress(UserWarning):  # where warnings are errors the note must do: earlier items are paid for
                     warn_of_forgetting(self.plan)
                 for again in self._repeats(row):
                     yield again
@@ -164,20 +164,24 @@ class Run:
             row = next(self._planned, None) if self.plan.stream is None else await self._streamed.next()
             if row is None:
                 return
+            fresh = True
             if isinstance(row, Row):
-                result = await self._ended(row, before)
+                result, fresh = await self._ended(row, before)
             else:
                 result = row
                 await asyncio.sleep(0)  # bad items without end must not hold the loop
-            self._take(result)
+            self._take(result, fresh=fresh)
             await self._listener.tell(result)
-            if self._eval.on_error == "raise":
+            if fresh and self._eval.on_error == "raise":
                 raise_first_error(result)
             if cancel_requests() > before:
                 raise asyncio.CancelledError  # a target or a step caught it and went on
 
-    async def _ended(self, row: Row, before: int) -> ItemResult:
-        """The result of a row. *before*: how often this worker was asked to stop, until now."""
+    async def _ended(self, row: Row, before: int) -> tuple[ItemResult, bool]:
+        """The result of a row, and whether anything was done for it: not when an earlier run had ended it.
+
+        *before*: how often this worker was asked to stop, until now.
+        """
         import asyncio
 
         name = row.id[0] if row.id[1] == 0 else f"{row.id[0]} (repeat {row.id[1]})"
@@ -188,14 +192,14 @@ class Run:
                 found, whole = self._runner.look(found, row)
                 if found is not None and whole:
                     await self._make_room()
-                    return replace(found, item=row.item, index=row.index)
-            return await _in_own_task(self._runner.run(row, found))
+                    return replace(found, item=row.item, index=row.index), False
+            return await _in_own_task(self._runner.run(row, found)), True
         except asyncio.CancelledError as error:
             if cancel_requests() > before:
                 raise
             result = broken_row(row, failure_from(error, code=TargetError.code))  # the row cancelled its own task
             await self._recorder.put(Event(row.id, result))
-            return result
+            return result, True
         finally:
             self.progress.in_flight.pop(name, None)
 
@@ -211,8 +215,8 @@ class Run:
 
             await asyncio.sleep(0)
 
-    def _take(self, result: ItemResult) -> None:
-        """Count a row, and keep it if rows like it are kept."""
+    def _take(self, result: ItemResult, *, fresh: bool = True) -> None:
+        """Count a row, and keep it if rows like it are kept. The errors of an earlier run do not stop this one."""
         failed = self._fold.add(result)
         self._tags.add(result)
         statuses = [outcome.status for outcome in result.outcomes]
@@ -226,7 +230,7 @@ class Run:
             progress.cost = self._fold.cost
         if self._eval.keep == "all" or (self._eval.keep == "failures" and (failed or broke)):
             self._kept[result.index, result.repeat] = result
-        self._rows_with_errors += broke
+        self._rows_with_errors += broke and fresh
         self._failures += failed or broke
         limit = self._eval.stop_after_errors
         if limit is not None and self._rows_with_errors >= limit and self._stopped_by is None:

@@ -81,11 +81,14 @@ class RowScorer:
 
         try:
             async with asyncio.timeout(seconds) as limit:
-                return await walk.drive(now)
+                outcome = await walk.drive(now)
         except TimeoutError:
             if not limit.expired():
                 raise
-            return walk.ended_by(ScorerTimeout(f"took longer than the {seconds:g} s of scorer_timeout="))
+        else:
+            if outcome.status != "error" or not limit.expired():  # else an error that it made of being stopped
+                return outcome
+        return walk.ended_by(ScorerTimeout(f"took longer than the {seconds:g} s of scorer_timeout="))
 
     async def _keep(self, row: RowId, outcome: Outcome) -> None:
         if outcome.status == "error":

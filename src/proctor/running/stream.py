@@ -32,21 +32,23 @@ async def arriving(data: Any) -> AsyncGenerator[tuple[int, Item | ProctorError],
     picker = Picker(data.choice if isinstance(data, Chosen) else Choice())
     data = data.data if isinstance(data, Chosen) else data
     index = 0
-    rows = aiter(data) if hasattr(type(data), "__aiter__") else _from_iterator(data)
+    rows: Any = None
     try:
         while not picker.full:
+            before = cancel_requests()
             try:
+                if rows is None:
+                    rows = aiter(data) if hasattr(type(data), "__aiter__") else _from_iterator(data)
                 row = await anext(rows)
-            except StopAsyncIteration:
-                picker.check("data")
-                if index == 0:
-                    raise UsageError("data has no items", code=NO_DATA) from None
-                return
             except BaseException as error:
+                _raise_if_stopped(before)
+                if isinstance(error, StopAsyncIteration):
+                    break
                 if not recordable(error):
                     raise
                 message = f"data raised {_said(error)} (after {index} items)"
                 raise TargetError(message, code="DATA_FAILED") from error
+            _raise_if_stopped(before)
             try:
                 item: Item | ProctorError = item_from_row(row)
             except ProctorError as problem:
@@ -54,8 +56,19 @@ async def arriving(data: Any) -> AsyncGenerator[tuple[int, Item | ProctorError],
             if picker.takes(item):
                 yield index, item
             index += 1
+        picker.check("data")
+        if index == 0:
+            raise UsageError("data has no items (an iterator gives its items once)", code=NO_DATA)
     finally:
         await _close(rows)
+
+
+def _raise_if_stopped(before: int) -> None:
+    """Be cancelled when this task was asked to stop meanwhile, whatever the data made of that."""
+    if cancel_requests() > before:
+        import asyncio
+
+        raise asyncio.CancelledError
 
 
 async def _from_iterator(data: Any) -> AsyncGenerator[Any, None]:
