@@ -120,7 +120,7 @@ def _check_item(item: Item, *, has_target: bool) -> None:
     ]
     if len(given) > 1:
         raise UsageError(f"{' and '.join(given)} are both there; give one of them")
-    if isinstance(item.tags, str) or not isinstance(item.tags, Sequence):
+    if type(item.tags) is not tuple and (isinstance(item.tags, str) or not isinstance(item.tags, Sequence)):
         raise UsageError(f"tags must be a list of texts, not {item.tags!r}")
     for tag in item.tags:
         if not isinstance(tag, str):

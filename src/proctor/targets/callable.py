@@ -51,10 +51,10 @@ class CallableTarget:
         if self._told:
             function = partial(function, **{name: getattr(call, _TOLD[name]) for name in self._told})
         made = function(call.input) if self._async else await in_thread(function, call.input)
-        if type(made) is str:
-            return Reply(output=made)
         while hasattr(type(made), "__await__"):
             made = await made
+        if type(made) is str:
+            return Reply(output=made)
         if isinstance(made, AsyncIterator | Iterator):
             made = await _gathered(made)
         return made if isinstance(made, Reply) else Reply(output=made)
