@@ -25,7 +25,7 @@ Score saved conversations or outputs: no Python, no agent, no model, no network.
   proctor score examples/refunds.jsonl --gate 'no_tool_errors()' \\
       --check 'called_tool("read_policy") >= 0.9' --check 'excludes("guarantee")'
 
-DATA is a .jsonl file (one JSON value a line), or a .json, .csv or .yaml file. A row has `messages`, a whole conversation
+DATA is a .jsonl file (one JSON value a line), or a .json, .csv or .yaml file. A row has `messages`, a conversation
 as OpenAI's chat API writes it, or `output`, text or messages; and `id`, `input` and `ground_truth` if you like.
 """
 EPILOG = f"""\
