@@ -29,7 +29,7 @@ def test_what_is_ours_is_found_by_name():
 
 def test_other_names_are_those_that_installed_packages_declare(installed):
     assert list(find("file", ".weather")("x")) == [("row 1", {"output": "sunny"})]
-    assert known("file") == [".gone", ".json", ".jsonl", ".weather"]
+    assert known("file") == [".csv", ".gone", ".json", ".jsonl", ".weather", ".yaml", ".yml"]
 
 
 def test_an_installed_package_does_not_take_the_place_of_ours(installed):
@@ -44,7 +44,7 @@ def test_a_name_that_nothing_has_is_guessed(kind, name):
 
 
 def test_a_name_that_is_like_none_lists_what_there_is():
-    with pytest.raises(UnknownName, match=r"no file '\.parquet'\. Known: \.json, \.jsonl"):
+    with pytest.raises(UnknownName, match=r"no file '\.parquet'\. Known: \.csv, \.json, \.jsonl, \.yaml, \.yml"):
         find("file", ".parquet")
 
 

@@ -37,8 +37,11 @@ _OWN: dict[str, dict[str, str]] = {
         "used_no_tools": "proctor.checks.tools:used_no_tools",
     },
     "file": {
+        ".csv": "proctor.files.csv:read_rows",
         ".json": "proctor.files.json:read_rows",
         ".jsonl": "proctor.files.jsonl:read_rows",
+        ".yaml": "proctor.files.yaml:read_rows",
+        ".yml": "proctor.files.yaml:read_rows",
     },
     "target": {
         "agent": "proctor.targets.agent:AgentTarget",

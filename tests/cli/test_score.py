@@ -112,7 +112,7 @@ def test_data_that_cannot_be_scored_is_a_usage_error(proctor, write, rows, said)
     ("arguments", "said"),
     [
         (["nowhere.jsonl", "--gate", "no_tool_errors()"], "there is no file 'nowhere.jsonl'"),
-        (["rows.txt", "--gate", "no_tool_errors()"], "no reader for files that end in '.txt'; there are .json, .jsonl"),
+        (["rows.txt", "--gate", "no_tool_errors()"], "end in '.txt'; there are .csv, .json, .jsonl, .yaml, .yml"),
         ([".", "--gate", "no_tool_errors()"], "'.' is a folder"),
         (["folder.jsonl", "--gate", "no_tool_errors()"], "'folder.jsonl' is a folder"),
         (["rows.jsonl"], "called_tool(name, *, times=1, exactly=None"),

@@ -25,8 +25,8 @@ Score saved conversations or outputs: no Python, no agent, no model, no network.
   proctor score examples/refunds.jsonl --gate 'no_tool_errors()' \\
       --check 'called_tool("read_policy") >= 0.9' --check 'excludes("guarantee")'
 
-DATA is a .jsonl file (one JSON value a line) or a .json file (a list). A row has `messages`, a whole conversation as
-OpenAI's chat API writes it, or `output`, text or messages; and `id`, `input` and `ground_truth` if you like.
+DATA is a .jsonl file (one JSON value a line), or a .json, .csv or .yaml file. A row has `messages`, a conversation
+as OpenAI's chat API writes it, or `output`, text or messages; and `id`, `input` and `ground_truth` if you like.
 """
 EPILOG = f"""\
 \b
@@ -50,7 +50,7 @@ Quote for the shell: '...' around the check, "..." around texts in it.
 
 
 def command(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="The .jsonl or .json file.")],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="The .jsonl, .json, .csv or .yaml file.")],
     *,
     gate: Annotated[
         list[str] | None, typer.Option("--gate", metavar="CHECK", help="Every item must pass. May be repeated.")

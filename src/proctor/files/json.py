@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from proctor.errors import UsageError
+from proctor.files.holdable import json_texts
 
-__all__ = ["read_rows"]
+__all__ = ["read_rows", "write_rows"]
 
 
 def read_rows(path: Path) -> Iterator[tuple[str, Any]]:
@@ -30,3 +31,9 @@ def read_rows(path: Path) -> Iterator[tuple[str, Any]]:
         raise UsageError(f"{path} must hold a list of rows, not {type(rows).__name__}{hint}")
     for number, row in enumerate(rows, start=1):
         yield f"row {number}", row
+
+
+def write_rows(path: Path, rows: Iterable[Any]) -> None:
+    """Write plain data so that `read_rows` gives it back equal. Nothing is written when a row cannot be."""
+    texts = ",\n".join(json_texts(rows))
+    path.write_bytes(f"[\n{texts}\n]\n".encode() if texts else b"[]\n")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from proctor.errors import UsageError
+from proctor.files.holdable import json_texts
 
-__all__ = ["read_rows"]
+__all__ = ["read_rows", "write_rows"]
 
 
 def read_rows(path: Path) -> Iterator[tuple[str, Any]]:
@@ -33,3 +34,8 @@ def _value(line: bytes) -> Any:
         return UsageError(f"is not JSON that can be read: {problem}")
     except RecursionError:
         return UsageError("is nested too deeply")
+
+
+def write_rows(path: Path, rows: Iterable[Any]) -> None:
+    """Write plain data so that `read_rows` gives it back equal. Nothing is written when a row cannot be."""
+    path.write_bytes("".join(f"{text}\n" for text in json_texts(rows)).encode())
