@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from proctor.bridge import cancel_requests, recordable
+from proctor.bridge import cancel_requests
 from proctor.data.item import Item
 from proctor.data.row import item_from_row
 from proctor.errors import ProctorError, TargetError, UsageError, safe_message
@@ -27,6 +27,8 @@ async def arriving(data: Any) -> AsyncGenerator[tuple[int, Item | ProctorError],
     An iterator that is not asynchronous is asked on the event loop: give an async one where the next item takes long.
     A generator is closed at the end, whatever ended it.
     """
+    import asyncio
+
     index = 0
     rows: Any = None
     try:
@@ -40,8 +42,8 @@ async def arriving(data: Any) -> AsyncGenerator[tuple[int, Item | ProctorError],
                 _raise_if_stopped(before)
                 if isinstance(error, StopAsyncIteration):
                     break
-                if not recordable(error):
-                    raise
+                if not isinstance(error, Exception | asyncio.CancelledError):
+                    raise  # it is to end the program
                 message = f"data raised {_said(error)} (after {index} items)"
                 raise TargetError(message, code="DATA_FAILED") from error
             _raise_if_stopped(before)
