@@ -342,7 +342,7 @@ def test_many_items_one_at_a_time_give_a_hint(proctor, write, tmp_path, options,
     assert ("Eval(..., concurrency=8)" in err) == hinted
 
 
-def test_data_that_ends_the_program_is_no_success(proctor, write):
+def test_a_program_ended_by_its_own_code_is_no_success(proctor, write):
     path = write("""
         def rows():
             yield {"output": "x"}
@@ -351,8 +351,8 @@ def test_data_that_ends_the_program_is_no_success(proctor, write):
         e = Eval(data=rows(), gates=[checks.includes("x")])
     """)
     code, _, err = proctor("run", path)
-    assert code == 4
-    assert "data raised SystemExit: 0 (after 1 items)" in err
+    assert code == 70
+    assert "sys.exit(0)" in err
 
 
 def test_the_bundled_example_shows_what_a_table_says(proctor):

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import random
+import sys
 import tracemalloc
 import warnings
 from functools import partial
@@ -279,6 +280,18 @@ async def test_r14_data_in_which_something_was_cancelled_is_no_end_of_the_data(c
 
     with pytest.raises(TargetError, match="data raised CancelledError"):
         await asyncio.wait_for(run_evals(data=raising(), gates=[graded()], concurrency=concurrency), 10)
+
+
+@at_any_concurrency
+@either_kind
+def test_data_that_ends_the_program_ends_it(kind, concurrency):
+    def ending():
+        yield from saved(1.0, 1.0)
+        sys.exit(3)
+
+    with pytest.raises(SystemExit):
+        run_evals_sync(data=getattr(Source(ending()), kind)(), gates=[graded()], concurrency=concurrency)
+    assert run_evals_sync(data=iter(saved(1.0)), gates=[graded()]).verdict == "passed"
 
 
 async def test_a_handle_over_data_that_raises_has_what_was_done():

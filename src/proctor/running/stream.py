@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from proctor.bridge import cancel_requests, recordable
+from proctor.bridge import cancel_requests
 from proctor.data.item import Item
 from proctor.data.row import item_from_row
 from proctor.errors import ProctorError, TargetError, UsageError, safe_message
@@ -29,6 +29,8 @@ async def arriving(data: Any) -> AsyncGenerator[tuple[int, Item | ProctorError],
     Of `Chosen` data those that are chosen; nothing is asked for behind the last of them.
     A generator is closed at the end, whatever ended it.
     """
+    import asyncio
+
     picker = Picker(data.choice if isinstance(data, Chosen) else Choice())
     data = data.data if isinstance(data, Chosen) else data
     index = 0
@@ -44,8 +46,8 @@ async def arriving(data: Any) -> AsyncGenerator[tuple[int, Item | ProctorError],
                 _raise_if_stopped(before)
                 if isinstance(error, StopAsyncIteration):
                     break
-                if not recordable(error):
-                    raise
+                if not isinstance(error, Exception | asyncio.CancelledError):
+                    raise  # it is to end the program
                 message = f"data raised {_said(error)} (after {index} items)"
                 raise TargetError(message, code="DATA_FAILED") from error
             _raise_if_stopped(before)
