@@ -2,8 +2,8 @@
 
 Bare: a plain asyncio loop that calls the same target and the same scorers under a semaphore and keeps what they give:
 checks through the scorers' own pipeline, a user's `def` by calling it. Over: what `run_evals` adds, from the plan to
-the verdict; for a `def` that includes the way to a thread and back, three times. Targets, with 32 at once: 40 µs, and
-150 µs for `def`s. `--full` streams 1,000,000 items too: an item costs there what it costs among few.
+the verdict; for a `def` that includes the way to a thread and back, three times. Targets: 40 µs, and 150 µs
+for `def`s with 32 at once. `--full` streams 1,000,000 items too: an item costs there what it costs among few.
 """
 
 import asyncio
@@ -142,7 +142,7 @@ def print_over_bare():
                 items=ITEMS,
             )
             over, row = ours - theirs, f"{name}, {concurrency} at once"
-            judgement = judged(over, target) if concurrency > 1 else ""
+            judgement = "" if score is by_defs and concurrency == 1 else judged(over, target)
             print(f"  {row:<22}{ours:10.1f}{theirs:8.1f}{over:8.1f}  {judgement}")
     print(f"  {'(reference)':<22}{least({'': reference})[''] * 1e6:10.2f}")
 

@@ -13,7 +13,7 @@ from timing import judged
 from proctor import Item, run_evals
 
 ITEMS, CONCURRENCY, SECONDS = 2_000, 100, 0.05
-ROUNDS = 3
+ROUNDS = 6
 TARGET_PERCENT = 95.0
 
 

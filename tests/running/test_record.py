@@ -430,3 +430,21 @@ async def test_r01_a_run_that_broke_off_ends_as_it_would_have(concurrency):
     result, whole = running.result(), await run_evals(**options, target=Answering())
     assert [mean.mean for mean in result.means] == [mean.mean for mean in whole.means]
     assert [item.scorers[0].score for item in result.items] == [item.scorers[0].score for item in whole.items]
+
+
+async def test_finished_rows_leave_the_loop_to_others_now_and_then():
+    recorder = MemoryRecorder()
+    data = saved(*[1.0] * 300)
+    await run_evals(data=data, scorers=[graded()], recorder=recorder)
+    turns = 0
+
+    async def count():
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count())
+    await run_evals(data=data, scorers=[graded()], recorder=recorder, concurrency=1)
+    counting.cancel()
+    assert turns >= 300 // 64
