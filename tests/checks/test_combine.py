@@ -258,3 +258,12 @@ def test_similarity_with_a_threshold_is_a_part():
 def test_a_whole_of_trajectory_scorers_is_one():
     assert checks.all_of(part(1, type="trajectory")).type == "trajectory"
     assert checks.all_of(part(1)).type == "agent"
+
+
+def test_the_same_combination_of_an_item_and_of_the_run_is_one_column():
+    def gate():
+        return checks.any_of(checks.includes("sunny"), checks.not_(checks.called_tool("pay", args={"n": 1})))
+
+    data = [{"id": "a", "output": "sunny", "gates": [gate()]}, {"id": "b", "output": "rain"}]
+    result = run_evals_sync(data=data, gates=[gate()])
+    assert [(mean.n, mean.of) for mean in result.means] == [(2, 2)]

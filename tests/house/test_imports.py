@@ -26,7 +26,7 @@ LIGHT = (
 )
 HEAVY = {
     "numpy", "opentelemetry", "pydantic", "pydantic_ai", "ray", "rich", "scipy", "sqlalchemy", "starlette", "typer",
-    "rapidfuzz", "regex", "vaderSentiment", "wcwidth",
+    "jsonschema", "rapidfuzz", "referencing", "regex", "vaderSentiment", "wcwidth", "yaml",
 }  # fmt: skip
 
 # The ground: values and numbers. No I/O, no clock, no threads, no chance.

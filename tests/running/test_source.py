@@ -210,7 +210,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path, make, message):
 
 
 def test_the_endings_that_can_be_read_are_named(tmp_path):
-    with pytest.raises(UsageError, match=r"there are \.json, \.jsonl"):
+    with pytest.raises(UsageError, match=r"there are \.csv, \.json, \.jsonl, \.yaml, \.yml"):
         read_items(written(tmp_path, "rows.csv~", []))
 
 

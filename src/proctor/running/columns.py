@@ -13,6 +13,7 @@ from proctor.data.threshold import Threshold
 from proctor.data.value import Value, freeze
 from proctor.errors import UsageError
 from proctor.scoring.entry import ScorerEntry, read_entries
+from proctor.scoring.fingerprint import UNKNOWN
 from proctor.scoring.keys import numbered
 from proctor.scoring.scorer import Scorer
 
@@ -104,7 +105,9 @@ def _same_scorer(one: Scorer, other: Scorer) -> bool:
     """Whether two scorers of one key score alike: the key of a user's function says nothing of what it does."""
     if one is other:
         return True
-    return one.builtin and other.builtin and one.id == other.id and one.arguments == other.arguments
+    if not (one.builtin and other.builtin and one.id == other.id):
+        return False
+    return one.arguments == other.arguments or one.fingerprint == other.fingerprint != UNKNOWN
 
 
 class Columns:
