@@ -336,3 +336,20 @@ async def test_a_reply_took_as_long_as_all_its_tries():
         target=flaky(ConnectionError()), data=asked(1.0), gates=[graded()], retries=Retry(first_wait=0.05, jitter=0)
     )
     assert result.items[0].replies[0].duration_ms >= 49
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "again"),
+    [
+        ("httpx", "TimeoutException", True),
+        ("requests.exceptions", "ConnectionError", True),
+        ("openai", "APIConnectionError", True),
+        ("httpx", "UnsupportedProtocol", False),
+        ("mine", "TimeoutException", False),
+    ],
+)
+def test_a_connection_lost_in_a_client_of_its_own_is_known_by_its_name(module, name, again):
+    kind = type(name, (Exception,), {"__module__": module})
+    below = type("Deeper", (kind,), {})
+    for error in (kind(), below()):
+        assert (Retry(times=1).wait(error, tried=1) is not None) == again

@@ -17,6 +17,13 @@ __all__ = ["Retry", "RetryOn", "as_retry"]
 RetryOn: TypeAlias = type[BaseException] | tuple[type[BaseException], ...] | Callable[[BaseException], bool]
 
 _STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+_LOST = frozenset(
+    {
+        ("aiohttp", "ClientConnectionError"), ("anthropic", "APIConnectionError"), ("httpx", "NetworkError"),
+        ("httpx", "RemoteProtocolError"), ("httpx", "TimeoutException"), ("openai", "APIConnectionError"),
+        ("requests", "ConnectionError"), ("requests", "Timeout"),
+    }
+)  # fmt: skip  # connections lost, as clients call them that do not use Python's own errors
 _MOST = float_info.max  # seconds: neither infinite nor NaN
 _MOST_DOUBLINGS = 1000  # a float holds so many
 
@@ -26,7 +33,8 @@ class Retry(Value):
     """How often a target that failed is asked again, and after how many seconds.
 
     *times*: further tries after the first. *on*: exception types, or a function of the exception; by default what the
-    network or a busy server does: `ConnectionError`, `TimeoutError`, and errors whose `status_code` (or `status`), or
+    network or a busy server does: `ConnectionError`, `TimeoutError`, what httpx, requests, aiohttp and the clients of
+    OpenAI and Anthropic raise in their place, and errors whose `status_code` (or `status`), or
     that of their `response`, is 408, 425, 429, 500, 502, 503, 504 or 529. Waits double from *first_wait* to
     *most_wait*, each longer or shorter by up to the share *jitter*; the seconds of a `retry_after` that the error
     carries, or of a `Retry-After` header, are waited at least.
@@ -67,7 +75,7 @@ class Retry(Value):
 
     def _is_passing(self, error: BaseException) -> bool:
         if self.on is None:
-            return isinstance(error, ConnectionError | TimeoutError) or _is_busy(error)
+            return isinstance(error, ConnectionError | TimeoutError) or _is_lost(error) or _is_busy(error)
         if isinstance(self.on, tuple | type):
             return isinstance(error, self.on)
         return bool(self.on(error))
@@ -89,6 +97,11 @@ def _is_on(on: Any) -> bool:
         kinds = on if isinstance(on, tuple) else (on,)
         return all(isinstance(kind, type) and issubclass(kind, BaseException) for kind in kinds)
     return callable(on) and takes_one(on)
+
+
+def _is_lost(error: BaseException) -> bool:
+    """Whether it is a lost connection by its name: the libraries that raise these are not imported for it."""
+    return any((kind.__module__.partition(".")[0], kind.__qualname__) in _LOST for kind in type(error).__mro__)
 
 
 def _is_busy(error: BaseException) -> bool:
