@@ -62,6 +62,14 @@ async def test_stop_on_failure_ends_a_conversation_at_a_turn_whose_gate_failed(s
         assert result.summary.errors == 0
 
 
+async def test_a_gate_that_failed_in_the_last_turn_stops_nothing():
+    turns = [Turn("a", gates=[says("fine")]), Turn("b", gates=[says("fine")])]
+    result = await run_evals(
+        target=ScriptedAgent(["fine", "bad"]), data=[Item(turns=turns, stop_on_failure=True)], scorers=[SEE]
+    )
+    assert statuses(result.items[0].scorers) == [("see", "scored")]
+
+
 @pytest.mark.parametrize(
     ("gates", "scorers", "calls"),
     [

@@ -103,7 +103,7 @@ class RowRunner:
                 row, turn.gates, turn.scorers, run=run, reply=reply, have=have
             )
             turns.append(TurnOutcomes(turn.index, gates, scorers))
-            if row.item.stop_on_failure and any_failed(turn.gates, gates):
+            if row.item.stop_on_failure and turn is not row.turns[-1] and any_failed(turn.gates, gates):
                 why = "earlier_turn_failed"
         if why is not None:
             return _unfinished(row, tuple(replies), why=why, error=error, turns=tuple(turns))
