@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from proctor.running.run_evals import RunHandle, run_evals, run_evals_sync, start_evals
     from proctor.scoring.create import create_scorer, scorer
     from proctor.scoring.entry import ScorerEntry
+    from proctor.scoring.prepare import filter_run
     from proctor.scoring.run import ScorerRun
     from proctor.scoring.scorer import Scorer
     from proctor.scoring.steps import Prompt, Score, not_scorable
@@ -66,6 +67,7 @@ __all__ = [
     "UsageError",
     "checks",
     "create_scorer",
+    "filter_run",
     "not_scorable",
     "run_evals",
     "run_evals_sync",
@@ -107,6 +109,7 @@ _HOME = {
     "Turn": "data.item",
     "UsageError": "errors",
     "create_scorer": "scoring.create",
+    "filter_run": "scoring.prepare",
     "not_scorable": "scoring.steps",
     "run_evals": "running.run_evals",
     "run_evals_sync": "running.run_evals",

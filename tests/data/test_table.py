@@ -70,6 +70,12 @@ def test_a_mean_stands_beside_its_interval_where_there_is_room():
     assert "10 of 10" in result_table(result, width=50)
 
 
+def test_where_a_line_is_too_short_for_columns_the_interval_stands_below_the_name():
+    gates = [checks.includes(text) for text in ("sunny", "a long name that is cut")]
+    result = weather(*["It is sunny."] * 8, *["It rains."] * 2, gates=gates)
+    assert "mean 0.80, 95% 0.49-0.94, scored 10 of 10" in " ".join(result_table(result, width=44).split())
+
+
 def test_nothing_scored_has_no_interval():
     assert "95%" not in str(weather(None, gates=[], scorers=[checks.includes("sunny")]))
 

@@ -97,6 +97,12 @@ def asks_nothing(case):
     return any(isinstance(item, dict) and item.get("input", "") is None for item in case["scenario"]["data"])
 
 
+def reads_the_input_of_a_conversation(case):
+    """Where the reference gives a scorer text in place of messages."""
+    several = any("inputs" in item for item in case["scenario"]["data"] if isinstance(item, dict))
+    return several and any(one["kind"] == "prebuilt" for one in scorers_of(case["scenario"]))
+
+
 def is_built_wrongly(case):
     return any(one["kind"] == "noGenerateScore" for one in scorers_of(case["scenario"]))
 
@@ -140,6 +146,7 @@ RULES = {
     5: gives_no_score,
     6: shares_an_id,
     7: asks_nothing,
+    9: reads_the_input_of_a_conversation,
     18: is_built_wrongly,
     21: is_not_concurrent,
     24: declines_a_reason,

@@ -6,12 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from proctor import create_scorer, not_scorable
+from proctor import scorers as prebuilt
 from proctor.data.message import ToolCall
 from proctor.data.value import MISSING
 from proctor.testing import Scripted, ScriptedAgent
 from tests.golden.test_checks_golden import build as build_check
 
 NO_DATA = "no scoring data"
+PREBUILT = {
+    "createCompletenessScorer": prebuilt.completeness,
+    "createContentSimilarityScorer": prebuilt.content_similarity,
+}
 
 
 class Agent(ScriptedAgent):
@@ -66,6 +71,8 @@ def scorers(given: Any, seen: list[Any]) -> Any:
         return {key: scorers(value, seen) if key != "threshold" else unset(value) for key, value in given.items()}
     if given["kind"] == "check":
         return build_check(given["check"], given["args"])
+    if given["kind"] == "prebuilt":
+        return PREBUILT[given["factory"]]()
     made = create_scorer(id=given["id"])
     if given["kind"] == "noGenerateScore":
         return made.preprocess(lambda ctx: 1)

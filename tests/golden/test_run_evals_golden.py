@@ -10,15 +10,24 @@ from proctor import run_evals_sync
 from proctor.data.read import read_input
 from proctor.errors import ProctorError, UsageError
 from tests.golden.replay import Report, cases, recorded
-from tests.golden.run_rules import RULES, has_no_scoring_data, is_built_wrongly, is_shaped_wrongly, rule_of, scorers_of
+from tests.golden.run_rules import (
+    RULES,
+    has_no_scoring_data,
+    is_built_wrongly,
+    is_shaped_wrongly,
+    reads_the_input_of_a_conversation,
+    rule_of,
+    scorers_of,
+)
 from tests.golden.scenarios import Agent, options, said
 
 EXPECTED = (
-    "95 equal, 19 by deviation (1: 5, 2: 4, 3: 3, 4: 1, 5: 3, 7: 1, 18: 1, 24: 1), 37 quirks (broken-gate-is-"
+    "96 equal, 19 by deviation (1: 5, 2: 4, 3: 3, 4: 1, 5: 3, 7: 1, 18: 1, 24: 1), 38 quirks (broken-gate-is-"
     "score-0: 2, entry-shape-not-validated: 2, error-not-wrapped: 1, first-threshold-wins: 1, float-sum: 2, "
-    "gate-mean-compensates: 1, id-collision: 7, inputs-wins-silently: 1, no-verdict-when-nothing-scored: 3, "
-    "reserved-scorer-id: 4, score-type-not-validated: 10, turn-ground-truth-ignored: 1, whole-run-lost: 2), 28"
-    " not yet (prebuilt scorers: 2, trajectories: 7, workflows: 19)"
+    "gate-mean-compensates: 1, id-collision: 7, inputs-wins-silently: 1, multi-turn-input-is-bare: 1, "
+    "no-verdict-when-nothing-scored: 3, "
+    "reserved-scorer-id: 4, score-type-not-validated: 10, turn-ground-truth-ignored: 1, whole-run-lost: 2), 26"
+    " not yet (trajectories: 7, workflows: 19)"
 )
 
 OURS = {
@@ -49,6 +58,7 @@ OURS = {
     "6 (reserved-scorer-id): None": 3,
     "6 (reserved-scorer-id): passed": 1,
     "7: None, 1 target errors": 1,
+    "9 (multi-turn-input-is-bare): None": 1,
     "18 (broken-gate-is-score-0): refused SCORER_FAILED_TO_RUN_MISSING_GENERATE_SCORE": 1,
     "18: refused SCORER_FAILED_TO_RUN_MISSING_GENERATE_SCORE": 1,
     "24: None": 1,
@@ -99,11 +109,12 @@ def test_a_run_that_is_to_raise_does_so_with_the_references_code():
         }
 
 
+SAY_WHY = "check-", "completeness-scorer", "content-similarity-scorer"
 NO_DATA_IS_A_FAILURE = "RUN_EXPERIMENT_TARGET_FAILED_TO_GENERATE_RESULT"
 
 
 def is_refused(case):
-    return is_shaped_wrongly(case) or is_built_wrongly(case)
+    return is_shaped_wrongly(case) or is_built_wrongly(case) or reads_the_input_of_a_conversation(case)
 
 
 def not_yet(scenario):
@@ -112,7 +123,7 @@ def not_yet(scenario):
     found = list(scorers_of(scenario))
     if any(one.get("type") == "trajectory" or "Trajectory" in one.get("factory", "") for one in found):
         return "trajectories"
-    return "prebuilt scorers" if any(one["kind"] == "prebuilt" for one in found) else None
+    return None
 
 
 def summary(found):
@@ -175,11 +186,11 @@ def threshold(mean):
 
 
 def our_outcome(outcome):
-    """A check of ours says why; the reference's do not."""
+    """Checks and code scorers of ours say why; the reference's do not."""
     found = {"id": outcome.column.scorer_id, "score": outcome.score}
     if outcome.status == "not_scorable":
         found["declined"] = outcome.not_scorable.step, outcome.not_scorable.reason
-    elif outcome.reason is not None and not outcome.column.scorer_id.startswith("check-"):
+    elif outcome.reason is not None and not outcome.column.scorer_id.startswith(SAY_WHY):
         found["reason"] = outcome.reason
     return found
 

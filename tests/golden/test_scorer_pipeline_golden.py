@@ -6,14 +6,16 @@ from typing import Any
 from proctor.data.value import MISSING
 from proctor.errors import ScorerRunError, UsageError
 from proctor.scoring.create import create_scorer
+from proctor.scoring.prepare import filter_run
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.steps import STEP_NAMES, not_scorable
 from tests.golden.replay import Report, cases, snake
+from tests.golden.scenarios import said
 
 EXPECTED = (
-    "15 equal, 0 by deviation, 11 quirks (bad-step-accepted-at-build: 2, chain-order-not-enforced: 1, "
-    "duplicate-step-overwrites: 2, reason-type-not-validated: 1, score-dropped: 2, score-type-not-validated: 3), "
-    "44 not yet (filter_run: 13, judged steps: 31)"
+    "27 equal, 0 by deviation, 12 quirks (bad-step-accepted-at-build: 2, chain-order-not-enforced: 1, "
+    "duplicate-step-overwrites: 2, reason-type-not-validated: 1, score-dropped: 2, score-type-not-validated: 3, "
+    "zero-limit-ignored: 1), 31 not yet (judged steps: 31)"
 )
 
 
@@ -22,14 +24,14 @@ def test_scorers_run_as_the_reference_runs_them():
     for case in cases("scorer_pipeline.jsonl"):
         if why := not_yet(case["scenario"]):
             report.leave(why)
+        elif "prepareRun" in case["scenario"]["config"]:
+            report.compare(case, ours=cut(case["scenario"]), theirs=their_cut(case["expected"]))
         else:
             report.compare(case, ours=ours(case["scenario"]), theirs=theirs(case["expected"]))
     report.check(EXPECTED)
 
 
 def not_yet(scenario):
-    if "prepareRun" in scenario["config"]:
-        return "filter_run"
     return "judged steps" if any(step["kind"] == "prompt" for step in scenario["steps"]) else None
 
 
@@ -63,6 +65,24 @@ def ours(scenario):
         "declined": declined and (declined.step, declined.reason),
         "results": given(preprocess=outcome.preprocess_step_result, analyze=outcome.analyze_step_result),
         "steps saw": seen,
+    }
+
+
+def cut(scenario):
+    """What a filter leaves of a run."""
+    options = {snake(key): value for key, value in scenario["config"]["prepareRun"]["filterRun"].items()}
+    prepare, seen = filter_run(**options), []
+    step = scenario["steps"][0]
+    scorer = create_scorer(id="cut", prepare_run=prepare, range=(0, 9)).generate_score(
+        lambda ctx: seen.append(ctx.run) or evaluated(step["return"], ctx)
+    )
+    score = scorer.run_sync(scenario["run"]).score
+    (run,) = seen
+    return {
+        "score": score,
+        "output": [said(message) for message in run.output_messages],
+        "remembered": len(run.input["rememberedMessages"]),
+        "ground truth": run.ground_truth is not MISSING,
     }
 
 
@@ -172,6 +192,15 @@ def theirs(expected):
     }
 
 
+def their_cut(expected):
+    return {
+        "score": expected["result"]["score"],
+        "output": expected["preparedOutput"]["messages"],
+        "remembered": expected["preparedInput"].get("remembered", 0),
+        "ground truth": "groundTruth" in expected,
+    }
+
+
 def code(error):
     return error["id"].removeprefix("MASTR_") if "id" in error else None
 
@@ -212,4 +241,9 @@ def declines_a_reason(case):
     return any(step["step"] == "generateReason" and "notScorable" in step for step in case["scenario"]["steps"])
 
 
-RULES = {5: gives_no_score, 18: is_built_wrongly, 24: declines_a_reason}
+def has_a_limit_of_0(case):
+    filters = case["scenario"]["config"].get("prepareRun", {}).get("filterRun", {})
+    return any(type(value) is int and value == 0 for value in filters.values())
+
+
+RULES = {5: gives_no_score, 18: is_built_wrongly, 19: has_a_limit_of_0, 24: declines_a_reason}

@@ -91,7 +91,7 @@ def column_cells(means: Sequence[Mean]) -> list[list[str]]:
 
 def _stacked(row: Sequence[str], width: int) -> list[str]:
     """The same for a narrow terminal: the name, and below it what the columns hold."""
-    heads = [at for at in range(1, len(_HEADS)) if row[at] and at != _INTERVAL]
+    heads = [at for at in range(1, len(_HEADS)) if row[at]]
     told = [f"{_HEADS[at]} {row[at]}".strip() for at in heads]
     return [*_wrapped(printable(row[0]), width), *_wrapped(f"  {', '.join(told)}", width, indent="  ")]
 

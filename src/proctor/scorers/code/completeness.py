@@ -58,7 +58,8 @@ def completeness() -> Scorer:
             return f"the input has no words, the answer {found['output_elements'] or 'none'}"
         more = ", ..." if total - found["covered"] > len(found["missing"]) else ""
         without = f"; not: {', '.join(quote(word) for word in found['missing'])}{more}" if found["missing"] else ""
-        return f"{found['covered']} of {total} element{'' if total == 1 else 's'} of the input are covered{without}"
+        covered = "1 element of the input is" if total == 1 else f"{total} elements of the input are"
+        return f"{found['covered']} of {covered} covered{without}"
 
     return build_check(
         id="completeness-scorer",
