@@ -103,7 +103,8 @@ def _place(mean: Mean) -> str:
 def _numbers(mean: Mean) -> list[str]:
     counts = [str(count) if count else "" for count in (mean.errors, mean.not_scorable, mean.not_run)]
     needed = "all" if mean.column.position == "gate" else str(mean.threshold or "")
-    return [shown_score(mean.mean, mean.needed), shown_interval(mean.interval), count_of(mean.n, mean.of), *counts, needed]
+    shown = shown_score(mean.mean, mean.needed)
+    return [shown, shown_interval(mean.interval), count_of(mean.n, mean.of), *counts, needed]
 
 
 def _decision(mean: Mean) -> str:
