@@ -22,7 +22,7 @@ from proctor.running.columns import Cell
 from proctor.running.eval import Eval
 from proctor.running.holds import what_holds
 from proctor.running.record import Event
-from proctor.running.rows import Row, TurnPlan
+from proctor.running.rows import Row, TurnPlan, context_of
 from proctor.running.score import RowScorer, any_failed, not_run
 from proctor.running.target import Target
 from proctor.scoring.run import ScorerRun, TurnRun
@@ -142,9 +142,7 @@ class RowRunner:
     def _scorer_run(
         self, row: Row, replies: Sequence[Reply], *, output: Any, input: Any, truth: Any, turns: Sequence[TurnRun] = ()
     ) -> ScorerRun:
-        item, context = row.item, self._context
-        if item.request_context is not None:
-            context = {**(context or {}), **item.request_context}
+        item = row.item
         single = len(replies) == 1
         return ScorerRun(
             output=output,
@@ -153,7 +151,7 @@ class RowRunner:
             context=item.context,
             turns=turns,
             expected_trajectory=item.expected_trajectory,
-            request_context=context,
+            request_context=context_of(item, self._context),
             usage=replies[0].usage if single else _usage(replies),
             cost=replies[0].cost if single else _cost(replies),
             duration_ms=replies[0].duration_ms if single else _duration(replies),
