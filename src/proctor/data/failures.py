@@ -154,31 +154,30 @@ def _shortfalls(row: ItemResult, means: dict[Any, Mean]) -> Iterator[Shortfall]:
         yield Shortfall(kind="target", why=str(row.error), error=row.error, reply=came)
     for outcome in row.outcomes:
         mean = means.get(outcome.column)
-        kind, why = ("", "") if mean is None else _what(outcome, mean)
-        if kind:
+        if mean is not None and (found := _what(outcome, mean)) is not None:
             yield Shortfall(
-                kind=kind,  # type: ignore[arg-type]  # one of the words
-                why=why,
+                kind=found[0],
+                why=found[1],
                 outcome=outcome,
                 error=outcome.error,
                 reply=_scored_reply(row, outcome.column.turn),
             )
 
 
-def _what(outcome: Outcome, mean: Mean) -> tuple[str, str]:
-    """The kind of an outcome's failure, and why it is one; both empty when it is none."""
-    gate = mean.column.position == "gate"
-    needed = Threshold(mean.range[1]) if gate else mean.threshold
+def _what(outcome: Outcome, mean: Mean) -> tuple[FailureKind, str] | None:
+    """The kind of an outcome's failure, and why it is one; None when it is none."""
+    needed = mean.needed
     if outcome.status == "error":
         return "scorer", f"failed: {outcome.error}"
     if outcome.status == "not_scorable" and mean.decided_by == "declines":
         said = outcome.not_scorable.reason if outcome.not_scorable else None
         return "declined", f"declined: {said or 'no reason given'}"
     if outcome.status != "scored" or outcome.score is None or needed is None or needed.admits(outcome.score):
-        return "", ""
+        return None
     reason = f": {outcome.reason}" if outcome.reason else ""
     bounds = Threshold(needed.min, needed.max)  # how many items must have a score says nothing of one item
-    return "gate" if gate else "threshold", f"scored {shown_score(outcome.score, needed)}, needed {bounds}{reason}"
+    kind: FailureKind = "gate" if mean.column.position == "gate" else "threshold"
+    return kind, f"scored {shown_score(outcome.score, needed)}, needed {bounds}{reason}"
 
 
 # ── replies ────────────────────────────────────────────────────────────────────────────────────────────────────────

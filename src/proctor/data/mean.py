@@ -60,6 +60,11 @@ class Mean(Value):
         return self.column.scorer_id
 
     @property
+    def needed(self) -> Threshold | None:
+        """What scores are held against: in a gate the top of the range, else the threshold; None where nothing is."""
+        return Threshold(self.range[1]) if self.column.position == "gate" else self.threshold
+
+    @property
     def score(self) -> float | None:
         """The documents' name for a gate's mean."""
         return self.mean

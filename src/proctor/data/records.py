@@ -25,16 +25,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from proctor.data.mean import Mean
 from proctor.data.outcome import Failure, NotRun, NotScorable, Outcome
 from proctor.data.reply import ItemResult
 from proctor.data.tags import tags_of
-from proctor.data.threshold import Threshold
 from proctor.errors import UsageError
 
 if TYPE_CHECKING:
     from proctor.data.column import Column
     from proctor.data.result import EvalResult
+    from proctor.data.threshold import Threshold
 
 __all__ = ["RECORD_KEYS", "records_of"]
 
@@ -53,7 +52,7 @@ def records_of(result: EvalResult) -> list[dict[str, Any]]:
         ran = f"{result.summary.items} row{'' if result.summary.items == 1 else 's'} ran"
         message = f'{ran}, but keep="none" kept no row: run with keep="all" for records'
         raise UsageError(message, code="ROWS_NOT_KEPT")
-    needed = {mean.column: _needed(mean) for mean in result.means}
+    needed = {mean.column: mean.needed for mean in result.means}
     records: list[dict[str, Any]] = []
     for row in result.items:
         own = _row(result, row)
@@ -102,8 +101,3 @@ def _outcome(outcome: Outcome, row: ItemResult, needed: dict[Column, Threshold |
 
 def _error(failure: Failure | None) -> dict[str, Any]:
     return {"error": None if failure is None else str(failure), "error_code": None if failure is None else failure.code}
-
-
-def _needed(mean: Mean) -> Threshold | None:
-    """What a score of this column is held against."""
-    return Threshold(mean.range[1]) if mean.column.position == "gate" else mean.threshold

@@ -12,7 +12,6 @@ from proctor.data.item import item_label
 from proctor.data.mean import Mean
 from proctor.data.outcome import Outcome
 from proctor.data.shown import count_of, shown_interval, shown_score
-from proctor.data.threshold import Threshold
 from proctor.errors import cut, visible
 
 if TYPE_CHECKING:
@@ -104,8 +103,8 @@ def _place(mean: Mean) -> str:
 def _numbers(mean: Mean) -> list[str]:
     counts = [str(count) if count else "" for count in (mean.errors, mean.not_scorable, mean.not_run)]
     needed = "all" if mean.column.position == "gate" else str(mean.threshold or "")
-    bounds = Threshold(mean.range[1]) if mean.column.position == "gate" else mean.threshold
-    return [shown_score(mean.mean, bounds), shown_interval(mean.interval), count_of(mean.n, mean.of), *counts, needed]
+    shown = shown_score(mean.mean, mean.needed)
+    return [shown, shown_interval(mean.interval), count_of(mean.n, mean.of), *counts, needed]
 
 
 def _decision(mean: Mean) -> str:
@@ -146,7 +145,7 @@ def _why(outcome: Outcome, mean: Mean) -> str:
         return f"declined: {outcome.not_scorable.reason or 'no reason given'}" if mean.decided_by == "declines" else ""
     if outcome.score is None:
         return ""
-    needed = Threshold(mean.range[1]) if mean.column.position == "gate" else mean.threshold
+    needed = mean.needed
     if needed is None or mean.passed is not False or needed.admits(outcome.score):
         return ""
     return f"{shown_score(outcome.score, needed)}  {outcome.reason or ''}".rstrip()

@@ -17,7 +17,7 @@ from proctor.errors import TargetError
 from proctor.running.eval import Eval
 from proctor.running.limits import MOST_ABANDONED
 from proctor.running.retry import as_retry
-from proctor.running.rows import Row, TurnPlan
+from proctor.running.rows import Row, TurnPlan, context_of
 from proctor.running.target import Call, Target
 from proctor.scoring.failure import failure_from
 
@@ -73,9 +73,8 @@ class Asker:
         )
 
     def _call(self, row: Row, conversation: Conversation, turn: TurnPlan | None) -> Call:
-        item, context = row.given, self._context
-        if item.request_context is not None:
-            context = {**(context or {}), **item.request_context}
+        item = row.given
+        context = context_of(item, self._context)
         given, at = (item.input, None) if turn is None else (turn.given, turn.index)
         return _make_call(given, item, at, conversation.thread_id, conversation.resource_id, self._options, context)
 

@@ -17,7 +17,7 @@ from proctor.data.value import Value
 from proctor.errors import EncodingError, ProctorError, UnknownName, UsageError, cut, did_you_mean
 from proctor.running.eval import Eval
 
-__all__ = ["NOTHING_LEFT", "Choice", "Chosen", "Picker", "choose", "read_filters"]
+__all__ = ["NOTHING_LEFT", "Choice", "Chosen", "Picker", "choose", "picked_from", "read_filters"]
 
 NOTHING_LEFT = "FILTER_LEAVES_NOTHING"
 _KEYS = ("id", "tag")
@@ -62,6 +62,11 @@ def read_filters(texts: Iterable[str], *, limit: int | None = None) -> Choice:
 def choose(evaluation: Eval, choice: Choice) -> Eval:
     """The evaluation of the items that are chosen; the same one when all are."""
     return evaluation if choice == Choice() else replace(evaluation, data=Chosen(evaluation.data, choice))
+
+
+def picked_from(data: Any) -> tuple[Any, Picker]:
+    """The data itself, and what takes or leaves its items."""
+    return (data.data, Picker(data.choice)) if isinstance(data, Chosen) else (data, Picker(Choice()))
 
 
 class Picker:

@@ -13,7 +13,7 @@ from typing import Any
 from proctor.data.column import Column
 from proctor.data.outcome import Failure, NotRun, Outcome, Outcomes, Why
 from proctor.data.read import read_messages
-from proctor.data.reply import ItemResult, Reply, TurnOutcomes
+from proctor.data.reply import ItemResult, ItemStatus, Reply, TurnOutcomes
 from proctor.data.usage import Cost, Usage
 from proctor.data.value import quick_maker
 from proctor.errors import ScorerRunError, TargetError, UnreadableMessages
@@ -22,7 +22,7 @@ from proctor.running.columns import Cell
 from proctor.running.eval import Eval
 from proctor.running.holds import what_holds
 from proctor.running.record import Event
-from proctor.running.rows import Row, TurnPlan
+from proctor.running.rows import Row, TurnPlan, context_of
 from proctor.running.score import RowScorer, any_failed, not_run
 from proctor.running.target import Target
 from proctor.scoring.run import ScorerRun, TurnRun
@@ -96,7 +96,7 @@ class RowRunner:
                 if reply.error is not None:
                     why, error = "target_failed", reply.error
             if why is not None:
-                turns.append(TurnOutcomes(turn.index, not_run(turn.gates, why), not_run(turn.scorers, why)))
+                turns.append(_unasked(turn, why))
                 continue
             run = self._scorer_run(row, (reply,), output=reply.output, input=turn.input, truth=turn.ground_truth)
             gates, scorers = await self._gates_then_scorers(
@@ -142,9 +142,7 @@ class RowRunner:
     def _scorer_run(
         self, row: Row, replies: Sequence[Reply], *, output: Any, input: Any, truth: Any, turns: Sequence[TurnRun] = ()
     ) -> ScorerRun:
-        item, context = row.item, self._context
-        if item.request_context is not None:
-            context = {**(context or {}), **item.request_context}
+        item = row.item
         single = len(replies) == 1
         return ScorerRun(
             output=output,
@@ -153,7 +151,7 @@ class RowRunner:
             context=item.context,
             turns=turns,
             expected_trajectory=item.expected_trajectory,
-            request_context=context,
+            request_context=context_of(item, self._context),
             usage=replies[0].usage if single else _usage(replies),
             cost=replies[0].cost if single else _cost(replies),
             duration_ms=replies[0].duration_ms if single else _duration(replies),
@@ -185,44 +183,41 @@ def _is_whole(found: ItemResult, row: Row, *, skips: bool) -> bool:
 
 
 def _unfinished(
-    row: Row, replies: tuple[Reply, ...], *, why: Why, error: Failure | None, turns: tuple[TurnOutcomes, ...] = ()
+    row: Row,
+    replies: tuple[Reply, ...] = (),
+    *,
+    why: Why,
+    error: Failure | None = None,
+    turns: tuple[TurnOutcomes, ...] = (),
 ) -> ItemResult:
     """A row without all its replies: the whole-item columns say that they were not run, and why."""
+    ended: ItemStatus = "not_run" if why == "stopped" else "done"
     return ItemResult(
         item=row.item,
         item_id=row.id[0],
         index=row.index,
         repeat=row.id[1],
-        status="done" if error is None else "error",
+        status=ended if error is None else "error",
         replies=replies,
         gates=not_run(row.gates, why),
         scorers=not_run(row.scorers, why),
-        turns=turns or _unasked(row, why),
+        turns=turns or tuple(_unasked(turn, why) for turn in row.turns),
         error=error,
     )
 
 
-def _unasked(row: Row, why: Why) -> tuple[TurnOutcomes, ...]:
-    return tuple(TurnOutcomes(turn.index, not_run(turn.gates, why), not_run(turn.scorers, why)) for turn in row.turns)
+def _unasked(turn: TurnPlan, why: Why) -> TurnOutcomes:
+    return TurnOutcomes(turn.index, not_run(turn.gates, why), not_run(turn.scorers, why))
 
 
 def broken_row(row: Row, error: Failure) -> ItemResult:
     """The result of a row that something outside of it broke off."""
-    return _unfinished(row, (), why="target_failed", error=error)
+    return _unfinished(row, why="target_failed", error=error)
 
 
 def stopped_row(row: Row) -> ItemResult:
     """The result of a row that the run stopped before."""
-    return ItemResult(
-        item=row.item,
-        item_id=row.id[0],
-        index=row.index,
-        repeat=row.id[1],
-        status="not_run",
-        gates=not_run(row.gates, "stopped"),
-        scorers=not_run(row.scorers, "stopped"),
-        turns=_unasked(row, "stopped"),
-    )
+    return _unfinished(row, why="stopped")
 
 
 def raise_first_error(result: ItemResult) -> None:

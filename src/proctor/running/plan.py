@@ -9,7 +9,7 @@ from typing import Any
 
 from proctor.data.item import Item
 from proctor.errors import DataErrors, ProctorError, UsageError
-from proctor.running.choice import Chosen
+from proctor.running.choice import picked_from
 from proctor.running.columns import Cell, read_cells
 from proctor.running.eval import Eval
 from proctor.running.options import check_options
@@ -67,7 +67,7 @@ def make_plan(evaluation: Eval) -> Plan:
 
 def is_stream(data: Any) -> bool:
     """Whether items are taken one by one as they arrive: from an iterator or anything asynchronous."""
-    return isinstance(data.data if isinstance(data, Chosen) else data, Iterator | AsyncIterable)
+    return isinstance(picked_from(data)[0], Iterator | AsyncIterable)
 
 
 def warn_of_forgetting(plan: Plan) -> None:

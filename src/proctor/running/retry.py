@@ -34,10 +34,10 @@ class Retry(Value):
 
     *times*: further tries after the first. *on*: exception types, or a function of the exception; by default what the
     network or a busy server does: `ConnectionError`, `TimeoutError`, what httpx, requests, aiohttp and the clients of
-    OpenAI and Anthropic raise in their place, and errors whose `status_code` (or `status`), or
-    that of their `response`, is 408, 425, 429, 500, 502, 503, 504 or 529. Waits double from *first_wait* to
-    *most_wait*, each longer or shorter by up to the share *jitter*; the seconds of a `retry_after` that the error
-    carries, or of a `Retry-After` header, are waited at least.
+    OpenAI and Anthropic raise in their place, and errors whose `status_code` (or `status`), or that of their
+    `response`, is 408, 425, 429, 500, 502, 503, 504 or 529. Waits double from *first_wait* to *most_wait*, each longer
+    or shorter by up to the share *jitter*; the seconds of a `retry_after` that the error carries, or of a
+    `Retry-After` header, are waited at least.
     """
 
     times: int = 2

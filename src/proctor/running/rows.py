@@ -15,7 +15,7 @@ from proctor.errors import EncodingError, UsageError
 from proctor.running.columns import Cell, Columns, joined, read_cells
 from proctor.running.record import RowId
 
-__all__ = ["Row", "RowMaker", "TurnPlan"]
+__all__ = ["Row", "RowMaker", "TurnPlan", "context_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +171,11 @@ def _turn(turn: Any, index: int, item: Item) -> TurnPlan:
         read_cells(turn.gates, "gate", where=f"turns[{index}].gates", turn=index) if turn.gates else (),
         read_cells(turn.scorers, "scorer", where=f"turns[{index}].scorers", turn=index) if turn.scorers else (),
     )
+
+
+def context_of(item: Item, common: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The request context of an item: the run's, and by key the item's own, which wins."""
+    return common if item.request_context is None else {**(common or {}), **item.request_context}
 
 
 _ATOMS = frozenset({str, int, float, bool, type(None), Missing})

@@ -13,7 +13,7 @@ from proctor.data.row import item_from_row
 from proctor.data.value import Value
 from proctor.errors import ProctorError, UnknownName, UsageError, safe_message
 from proctor.plugins import find, known
-from proctor.running.choice import Choice, Chosen, Picker
+from proctor.running.choice import Picker, picked_from
 
 __all__ = ["NO_DATA", "DataFile", "Source", "read_items"]
 
@@ -51,8 +51,7 @@ def read_items(data: Any) -> Source:
 
     Of `Chosen` data those that are chosen; what lies behind the last of them is not looked at.
     """
-    picker = Picker(data.choice if isinstance(data, Chosen) else Choice())
-    data = data.data if isinstance(data, Chosen) else data
+    data, picker = picked_from(data)
     if isinstance(data, str | PathLike):
         data = DataFile(data)
     if isinstance(data, DataFile):

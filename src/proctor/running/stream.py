@@ -11,7 +11,7 @@ from proctor.bridge import cancel_requests
 from proctor.data.item import Item
 from proctor.data.row import item_from_row
 from proctor.errors import ProctorError, TargetError, UsageError, safe_message
-from proctor.running.choice import Choice, Chosen, Picker
+from proctor.running.choice import picked_from
 from proctor.running.source import NO_DATA
 
 if TYPE_CHECKING:
@@ -31,8 +31,7 @@ async def arriving(data: Any) -> AsyncGenerator[tuple[int, Item | ProctorError],
     """
     import asyncio
 
-    picker = Picker(data.choice if isinstance(data, Chosen) else Choice())
-    data = data.data if isinstance(data, Chosen) else data
+    data, picker = picked_from(data)
     index = 0
     rows: Any = None
     try:

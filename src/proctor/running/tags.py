@@ -46,10 +46,8 @@ class TagFolds:
                     fold = ColumnFold(self._columns.cells[outcome.column], repeats=self._repeats)
                     folds[outcome.column] = fold
                 fold.add(outcome, index=result.index, item=result.item_id)
-        if (
-            len(self._items) - (None in self._items) > MOST_TAGS
-        ):  # which tags came first depends on the concurrency: it is all or none
-            self._too_many = True
+        if len(self._items) - (None in self._items) > MOST_TAGS:
+            self._too_many = True  # all or none: which tags came first depends on the concurrency
             self._folds.clear()
 
     def means(self) -> tuple[TagMeans, ...]:

@@ -95,11 +95,8 @@ def _gate(fold: ColumnFold) -> tuple[bool | None, DecidedBy | None, str]:
         _, item, outcome = fold.first["short"]
         why = f": {cut(outcome.reason, 160)}" if outcome.reason else ""
         more = f"; {count_of(fold.short, fold.of, what=fold.unit)} fell short" if fold.of > 1 else ""
-        return (
-            False,
-            "scores",
-            f"{name} missed: item {item} scored {shown_score(outcome.score, Threshold(fold.top))}{why}{more}",
-        )
+        scored = shown_score(outcome.score, Threshold(fold.cell.scorer.range[1]))
+        return False, "scores", f"{name} missed: item {item} scored {scored}{why}{more}"
     if fold.errors or fold.no_reply:
         return False, "errors", f"{name} missed: {_errors(fold)}"
     if not fold.n and not fold.not_scorable:

@@ -6,18 +6,22 @@ What was never given is not taken for empty.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from proctor.data.value import MISSING, shown
 from proctor.errors import UsageError
+from proctor.scorers.values import NO_TRUTH
+from proctor.scoring.build import Findings, quote
 from proctor.scoring.run import ScorerRun
-from proctor.scoring.steps import Declined, not_scorable
+from proctor.scoring.steps import Declined, Hop, StepContext, not_scorable
 
-__all__ = ["NO_INPUT", "answered", "asked", "expected_texts", "is_long", "texts_option"]
+__all__ = ["SHOWN_WORDS", "answered", "asked", "beside_input", "expected_texts", "is_long", "texts_option", "without"]
 
-NO_INPUT: Final = not_scorable("there is no input to compare the answer with")
+SHOWN_WORDS: Final = 6
+"""How many words a reason names."""
 
+_NO_INPUT: Final = not_scorable("there is no input to compare the answer with")
 _LONG = 20_000  # characters; more are compared away from the event loop
 
 
@@ -39,6 +43,26 @@ def is_long(*texts: str) -> bool:
     return sum(map(len, texts)) > _LONG
 
 
+def beside_input(
+    compare: Callable[[StepContext], Findings],
+) -> Callable[[StepContext], Findings | Declined | Hop]:
+    """The look of a scorer that compares input and answer: it declines without an input; long texts hold no loop."""
+
+    def look(ctx: StepContext) -> Findings | Declined | Hop:
+        question = ctx.run.once(asked)
+        if question is None:
+            return _NO_INPUT
+        return Hop(compare, ctx) if is_long(question, ctx.run.once(answered)) else compare(ctx)
+
+    return look
+
+
+def without(words: Sequence[str], *, count: int) -> str:
+    """The end of a reason: the first *words* that are missing, of *count* in all; empty when none is."""
+    named = ", ".join([quote(word) for word in words])
+    return f"; not: {named}{', ...' if count > len(words) else ''}" if words else ""
+
+
 def texts_option(expected: Any, *, scorer: str) -> tuple[str, ...] | None:
     """*expected* as the texts it allows, or None when the ground truth is to be used. Raises `UsageError`."""
     if expected is MISSING:
@@ -56,7 +80,7 @@ def expected_texts(run: ScorerRun, given: tuple[str, ...] | None) -> tuple[str, 
         return given
     truth = run.ground_truth
     if truth is MISSING:
-        return not_scorable("there is no ground truth to compare the answer with")
+        return NO_TRUTH
     texts = _texts(truth)
     return texts or not_scorable(f"the ground truth is no text: {shown(truth)}")
 

@@ -18,7 +18,7 @@ from proctor.errors import EncodingError, UsageError
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.steps import Declined, not_scorable
 
-__all__ = ["answer_value", "as_json", "as_number", "expected_value", "is_near", "margin_option"]
+__all__ = ["NO_TRUTH", "answer_value", "as_json", "as_number", "expected_value", "is_near", "margin_option"]
 
 NO_TRUTH: Final = not_scorable("there is no ground truth to compare the answer with")
 

@@ -1,7 +1,8 @@
 """What a run was of: whether what another run recorded can be gone on from.
 
-The target and each scorer count by fingerprints, which are equal, different or unknown. Unlike a scorer's, a target's
-leaves out the state it closes over or is bound to: a counter in it does not make it another target.
+The target and each scorer count by fingerprints, which are equal, different or unknown. Of what a target closes over
+only texts, floats, bools and None are in its fingerprint, and nothing of what it is bound to: a counter in it does not
+make it another target.
 """
 
 from __future__ import annotations

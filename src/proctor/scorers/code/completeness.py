@@ -6,15 +6,14 @@ from collections.abc import Collection
 from functools import cache
 
 from proctor.scorers.function_words import FUNCTION_WORDS
-from proctor.scorers.texts import NO_INPUT, answered, asked, is_long
-from proctor.scoring.build import Findings, build_check, quote
+from proctor.scorers.texts import SHOWN_WORDS, answered, asked, beside_input, without
+from proctor.scoring.build import Findings, build_check
 from proctor.scoring.scorer import Scorer
-from proctor.scoring.steps import Declined, Hop, StepContext
+from proctor.scoring.steps import StepContext
 from proctor.stats.words import words
 
 __all__ = ["completeness", "covered"]
 
-_SHOWN = 6
 _SHORT = 3  # a word up to this long is found only as itself
 _SHARE = 0.6  # of the longer word, that the shorter must make up
 _LONGEST = 24  # a longer one too, and all of more different words than follow: that bounds the work
@@ -33,12 +32,6 @@ def completeness() -> Scorer:
     0.5
     """
 
-    def look(ctx: StepContext) -> Findings | Declined | Hop:
-        question = ctx.run.once(asked)
-        if question is None:
-            return NO_INPUT
-        return Hop(compare, ctx) if is_long(question, ctx.run.once(answered)) else compare(ctx)
-
     def compare(ctx: StepContext) -> Findings:
         wanted, given = _elements(ctx.run.once(asked) or ""), _elements(ctx.run.once(answered))
         found = covered(wanted, given)
@@ -48,7 +41,7 @@ def completeness() -> Scorer:
             input_elements=len(wanted),
             output_elements=len(given),
             covered=len(found),
-            missing=tuple(missing[:_SHOWN]),
+            missing=tuple(missing[:SHOWN_WORDS]),
         )
 
     def reason(ctx: StepContext) -> str:
@@ -56,10 +49,8 @@ def completeness() -> Scorer:
         total = found["input_elements"]
         if not total:
             return f"the input has no words, the answer {found['output_elements'] or 'none'}"
-        more = ", ..." if total - found["covered"] > len(found["missing"]) else ""
-        without = f"; not: {', '.join(quote(word) for word in found['missing'])}{more}" if found["missing"] else ""
         covered = "1 element of the input is" if total == 1 else f"{total} elements of the input are"
-        return f"{found['covered']} of {covered} covered{without}"
+        return f"{found['covered']} of {covered} covered" + without(found["missing"], count=total - found["covered"])
 
     return build_check(
         id="completeness-scorer",
@@ -67,7 +58,7 @@ def completeness() -> Scorer:
         description="The answer covers what the input speaks of",
         arguments={},
         defaults={},
-        look=look,
+        look=beside_input(compare),
         score=lambda ctx: ctx.preprocess["coverage"],
         reason=reason,
         kind="graded",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from proctor.scorers.texts import NO_INPUT, answered, asked, is_long
+from proctor.scorers.texts import answered, asked, beside_input
 from proctor.scoring.build import Findings, bool_option, build_check, quote
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
-from proctor.scoring.steps import Declined, Hop, StepContext
+from proctor.scoring.steps import StepContext
 from proctor.stats.dice import dice
 from proctor.stats.words import folded
 
@@ -24,12 +24,6 @@ def content_similarity(*, ignore_case: bool = True, ignore_whitespace: bool = Tr
     fold = bool_option(ignore_case, name="ignore_case", check="content_similarity")
     bool_option(ignore_whitespace, name="ignore_whitespace", check="content_similarity")
 
-    def look(ctx: StepContext) -> Findings | Declined | Hop:
-        question = ctx.run.once(asked)
-        if question is None:
-            return NO_INPUT
-        return Hop(compare, ctx) if is_long(question, ctx.run.once(answered)) else compare(ctx)
-
     def compare(ctx: StepContext) -> Findings:
         run = ctx.run
         if fold:
@@ -46,7 +40,7 @@ def content_similarity(*, ignore_case: bool = True, ignore_whitespace: bool = Tr
         description="The answer is like the input, character by character",
         arguments={"ignore_case": ignore_case, "ignore_whitespace": ignore_whitespace},
         defaults={"ignore_case": True, "ignore_whitespace": True},
-        look=look,
+        look=beside_input(compare),
         score=lambda ctx: ctx.preprocess["similarity"],
         reason=reason,
         kind="graded",

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from proctor.scorers.function_words import FUNCTION_WORDS
-from proctor.scorers.texts import NO_INPUT, answered, asked, is_long
+from proctor.scorers.texts import SHOWN_WORDS, answered, asked, beside_input, without
 from proctor.scoring.build import Findings, build_check, quote
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
-from proctor.scoring.steps import Declined, Hop, StepContext
+from proctor.scoring.steps import StepContext
 from proctor.stats.words import words
 
 __all__ = ["keyword_coverage"]
-
-_SHOWN = 6
 
 
 def keyword_coverage() -> Scorer:
@@ -25,12 +23,6 @@ def keyword_coverage() -> Scorer:
     >>> keyword_coverage().run_sync(input="JavaScript frameworks React Vue", output="React is a framework").score
     0.25
     """
-
-    def look(ctx: StepContext) -> Findings | Declined | Hop:
-        question = ctx.run.once(asked)
-        if question is None:
-            return NO_INPUT
-        return Hop(compare, ctx) if is_long(question, ctx.run.once(answered)) else compare(ctx)
 
     def compare(ctx: StepContext) -> Findings:
         run = ctx.run
@@ -45,7 +37,7 @@ def keyword_coverage() -> Scorer:
             coverage=coverage,
             total_keywords=len(keywords),
             matched_keywords=matched,
-            missing=tuple(missing[:_SHOWN]),
+            missing=tuple(missing[:SHOWN_WORDS]),
         )
 
     def reason(ctx: StepContext) -> str:
@@ -53,9 +45,8 @@ def keyword_coverage() -> Scorer:
         total, matched = found["total_keywords"], found["matched_keywords"]
         if not total:
             return f"the input has no keywords: {quote(ctx.run.once(asked) or '')}"
-        more = ", ..." if total - matched > len(found["missing"]) else ""
-        without = f"; not: {', '.join(quote(word) for word in found['missing'])}{more}" if found["missing"] else ""
-        return f"{matched} of {total} keyword{'' if total == 1 else 's'} of the input are in the answer{without}"
+        told = f"{matched} of {total} keyword{'' if total == 1 else 's'} of the input are in the answer"
+        return told + without(found["missing"], count=total - matched)
 
     return build_check(
         id="keyword-coverage-scorer",
@@ -63,7 +54,7 @@ def keyword_coverage() -> Scorer:
         description="The answer has the keywords of the input",
         arguments={},
         defaults={},
-        look=look,
+        look=beside_input(compare),
         score=lambda ctx: ctx.preprocess["coverage"],
         reason=reason,
         kind="graded",

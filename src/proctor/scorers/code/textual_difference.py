@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from proctor.scorers.texts import NO_INPUT, answered, asked, is_long
+from proctor.scorers.texts import answered, asked, beside_input
 from proctor.scoring.build import Findings, build_check
 from proctor.scoring.scorer import Scorer
-from proctor.scoring.steps import Declined, Hop, StepContext
+from proctor.scoring.steps import StepContext
 from proctor.stats.alignment import in_common
 
 __all__ = ["textual_difference"]
@@ -24,12 +24,6 @@ def textual_difference() -> Scorer:
     0.8
     """
 
-    def look(ctx: StepContext) -> Findings | Declined | Hop:
-        question = ctx.run.once(asked)
-        if question is None:
-            return NO_INPUT
-        return Hop(compare, ctx) if is_long(question, ctx.run.once(answered)) else compare(ctx)
-
     def compare(ctx: StepContext) -> Findings:
         return _compared(ctx.run.once(asked) or "", ctx.run.once(answered))
 
@@ -45,7 +39,7 @@ def textual_difference() -> Scorer:
         description="Input and answer have the same characters in the same order",
         arguments={},
         defaults={},
-        look=look,
+        look=beside_input(compare),
         score=lambda ctx: ctx.preprocess["ratio"],
         reason=reason,
         kind="graded",
