@@ -303,11 +303,17 @@ def test_t04_the_callers_context_is_seen_everywhere_and_what_an_item_sets_nowher
 
 
 async def test_one_exception_that_is_raised_for_every_item_does_not_gather_all_its_tracebacks():
-    down = ValueError("down")
+    down, wrong = ValueError("down"), ValueError("wrong")
 
     async def target(given):
-        raise down
+        if given < 4:
+            raise down
+        return given
 
-    result = await run_evals(target=target, data=asked(*range(4)), gates=[graded()])
-    lengths = {len(item.error.traceback) for item in result.items}
-    assert len(lengths) == 1
+    @scorer
+    def broken(output):
+        raise wrong
+
+    result = await run_evals(target=target, data=asked(*range(8)), scorers=[broken])
+    assert len({len(item.error.traceback) for item in result.items[:4]}) == 1
+    assert len({len(item.scorers[0].error.traceback) for item in result.items[4:]}) == 1
