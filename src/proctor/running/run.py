@@ -99,8 +99,8 @@ class Run:
         """The result of what is done so far."""
         fold = self._fold
         allow = self._eval.allow_unscored_gates
-        means = tuple(column_mean(column, allow_unscored_gates=allow) for column in fold.in_order())
         whole = self._status == "complete"
+        means = tuple(column_mean(column, allow_unscored_gates=allow, whole=whole) for column in fold.in_order())
         verdict, sentence = decide(means, stopped="" if whole else self._stopped_by or self._status)
         if self._status == "running" and verdict is None:
             sentence = "not decided yet: the run goes on"
