@@ -300,3 +300,20 @@ def test_t04_the_callers_context_is_seen_everywhere_and_what_an_item_sets_nowher
     assert {who for place, who in seen if place in {"target", "listener"}} == {"the caller"}
     own = {f"item {n}" for n in range(6)} if later else {"the caller"}
     assert {who for place, who in seen if place == "scorer"} == own
+
+
+async def test_one_exception_that_is_raised_for_every_item_does_not_gather_all_its_tracebacks():
+    down, wrong = ValueError("down"), ValueError("wrong")
+
+    async def target(given):
+        if given < 4:
+            raise down
+        return given
+
+    @scorer
+    def broken(output):
+        raise wrong
+
+    result = await run_evals(target=target, data=asked(*range(8)), scorers=[broken])
+    assert len({len(item.error.traceback) for item in result.items[:4]}) == 1
+    assert len({len(item.scorers[0].error.traceback) for item in result.items[4:]}) == 1

@@ -158,6 +158,19 @@ async def test_cancelled_before_it_began_it_has_nothing():
     assert (result.status, result.items, result.summary.items) == ("cancelled", (), 0)
 
 
+async def test_too_few_scores_decide_nothing_before_the_end():
+    target = Gate(1)
+    both = {"gates": [graded()], "scorers": [(checks.excludes("z"), 0.5), (graded(), 0.5)]}
+    run = start_evals(target=target, data=asked("n/a", 1.0), **both)
+    begun = run.partial()
+    await until_done(run, 1)
+    run.cancel()
+    for part in (begun, await run):
+        assert part.verdict is None
+        assert not [mean for mean in part.means if mean.passed is False]
+    assert part.sentence == "not decided: the run ended early (cancelled)"
+
+
 async def test_cancelled_after_the_end_it_is_complete():
     run = start_evals(target=echo, data=asked(1.0), gates=[graded()])
     await run

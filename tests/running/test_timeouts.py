@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from proctor import Item, MemoryRecorder, Turn, checks, run_evals, run_evals_sync, scorer
+from proctor import Item, MemoryRecorder, Retry, Turn, checks, run_evals, run_evals_sync, scorer
 from tests.running.graded import asked, graded, saved
 
 at_any_concurrency = pytest.mark.parametrize("concurrency", [1, 4], ids=["one at a time", "four at once"])
@@ -103,6 +103,18 @@ async def test_t01_threads_left_behind_are_bounded(hang, concurrency):
     assert "not asked: the target ran out of time 3 times before" in result.items[-1].error.message
     assert hang.begun <= 3 + concurrency
     assert threading.active_count() - before <= 3 + concurrency + 1
+
+
+async def test_time_that_ran_out_between_two_tries_tells_the_failure_and_leaves_no_thread_behind():
+    def refuses(given):
+        raise ConnectionError("refused")
+
+    tries = Retry(times=1, first_wait=60)
+    result = await run_evals(target=refuses, data=asked(*"abcd"), gates=[graded()], timeout=0.03, retries=tries)
+    assert {item.error.code for item in result.items} == {"TIMEOUT"}
+    assert {item.error.message for item in result.items} == {
+        "the target took longer than the 0.03 s of timeout=; the last try failed: ConnectionError: refused"
+    }
 
 
 async def test_p24_a_call_that_ends_after_it_was_given_up_changes_nothing():

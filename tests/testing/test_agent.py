@@ -57,6 +57,16 @@ async def test_an_exception_is_raised_and_the_call_is_remembered_as_a_call(reply
     assert not agent.threads
 
 
+async def test_an_exception_that_is_raised_often_holds_only_the_last_time():
+    agent = ScriptedAgent([ConnectionError("down")])
+    lengths = []
+    for _ in range(3):
+        with pytest.raises(ConnectionError) as caught:
+            await agent.generate(said("x"))
+        lengths.append(len(caught.traceback))
+    assert lengths[0] == lengths[2]
+
+
 async def test_it_remembers_by_thread():
     agent = ScriptedAgent("ok")
     await answers(agent, "a", "b", thread_id="t1")

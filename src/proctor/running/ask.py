@@ -13,7 +13,7 @@ from proctor.data.outcome import Failure, Origin
 from proctor.data.plain import plain
 from proctor.data.reply import Reply
 from proctor.data.value import MISSING, quick_maker, shown
-from proctor.errors import TargetError
+from proctor.errors import TargetError, safe_message
 from proctor.running.eval import Eval
 from proctor.running.limits import MOST_ABANDONED
 from proctor.running.retry import as_retry
@@ -28,15 +28,19 @@ _make_reply = quick_maker(Reply)
 
 
 class Conversation:
-    """The thread of one row: fresh for a conversation, else the caller's; and how long its replies may take."""
+    """The thread of one row: fresh for a conversation, else the caller's; and how long its replies may take.
 
-    __slots__ = ("left", "resource_id", "thread_id")
+    *failed*: what the last try ended in, while the next is waited for.
+    """
+
+    __slots__ = ("failed", "left", "resource_id", "thread_id")
 
     def __init__(self, row: Row, evaluation: Eval) -> None:
         memory = (evaluation.target_options or {}).get("memory") or {}
         self.thread_id: str | None = str(uuid4()) if row.turns else memory.get("thread")
         self.resource_id: str | None = memory.get("resource") or self.thread_id
         self.left = evaluation.timeout
+        self.failed: BaseException | None = None
 
 
 class Asker:
@@ -63,7 +67,11 @@ class Asker:
         except BaseException as error:
             if not recordable(error):
                 raise
-            return Reply(error=_failure(error), duration_ms=_since(began), origin=_origin(conversation))
+            failure = _failure(error)
+            error.__traceback__ = (
+                None  # it would grow with each item where a target raises one exception again and again
+            )
+            return Reply(error=failure, duration_ms=_since(began), origin=_origin(conversation))
         duration = _since(began) if reply.duration_ms is None else reply.duration_ms
         origin = reply.origin or _origin(conversation)
         if type(reply) is not Reply:
@@ -82,7 +90,7 @@ class Asker:
         """All tries, within what is left of the item's time."""
         left = conversation.left
         if left is None:
-            return await self._tries(call)
+            return await self._tries(call, conversation)
         if left <= 0:
             raise self._too_long()
         import asyncio
@@ -90,22 +98,26 @@ class Asker:
         began = perf_counter()
         try:
             async with asyncio.timeout(left) as limit:
-                return await self._tries(call)
+                return await self._tries(call, conversation)
         except Exception as error:
             if not limit.expired():
                 raise  # the target's own
-            self._abandoned += self._target is not None and self._target.may_hang
-            raise self._too_long() from error
+            failed = conversation.failed
+            if failed is None:
+                self._abandoned += self._target is not None and self._target.may_hang
+            raise self._too_long(failed) from failed or error
         finally:
             conversation.left = left - (perf_counter() - began)
 
-    def _too_long(self) -> TargetError:
-        return TargetError(f"the target took longer than the {self._timeout:g} s of timeout=", code="TIMEOUT")
+    def _too_long(self, failed: BaseException | None = None) -> TargetError:
+        why = "" if failed is None else f"; the last try failed: {type(failed).__name__}: {safe_message(failed)}"
+        return TargetError(f"the target took longer than the {self._timeout:g} s of timeout={why}", code="TIMEOUT")
 
-    async def _tries(self, call: Call) -> Reply:
+    async def _tries(self, call: Call, conversation: Conversation) -> Reply:
         tried = 0
         while True:
             tried += 1
+            conversation.failed = None
             try:
                 return self._settled(await self._target.reply(call))  # type: ignore[union-attr]  # checked in `ask`
             except BaseException as error:
@@ -114,6 +126,7 @@ class Asker:
                 wait = self._retry.wait(error, tried=tried)
                 if wait is None:
                     raise
+                conversation.failed = error
             import asyncio
 
             await asyncio.sleep(wait)

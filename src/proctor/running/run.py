@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, TypeVar
 from uuid import uuid4
 
 from proctor.bridge import cancel_requests, recordable
@@ -26,11 +25,10 @@ from proctor.running.score import not_run
 from proctor.running.stream import Turns, arriving
 from proctor.running.tags import TagFolds
 from proctor.running.verdict import column_mean, decide
+from proctor.running.workers import at_once, in_own_task
 from proctor.scoring.failure import failure_from
 
 __all__ = ["Progress", "Run"]
-
-R = TypeVar("R")
 
 
 class Progress:
@@ -79,7 +77,7 @@ class Run:
         self._known = await self._recorder.start(self._eval)
         total = self.plan.total
         try:
-            await _at_once(self._work, self._eval.concurrency if total is None else min(self._eval.concurrency, total))
+            await at_once(self._work, self._eval.concurrency if total is None else min(self._eval.concurrency, total))
         except BaseException as error:
             self._status = "stopped" if recordable(error) else "cancelled"
             if recordable(error):
@@ -101,8 +99,8 @@ class Run:
         """The result of what is done so far."""
         fold = self._fold
         allow = self._eval.allow_unscored_gates
-        means = tuple(column_mean(column, allow_unscored_gates=allow) for column in fold.in_order())
         whole = self._status == "complete"
+        means = tuple(column_mean(column, allow_unscored_gates=allow, whole=whole) for column in fold.in_order())
         verdict, sentence = decide(means, stopped="" if whole else self._stopped_by or self._status)
         if self._status == "running" and verdict is None:
             sentence = "not decided yet: the run goes on"
@@ -193,7 +191,7 @@ class Run:
                 if found is not None and whole:
                     await self._make_room()
                     return replace(found, item=row.item, index=row.index), False
-            return await _in_own_task(self._runner.run(row, found)), True
+            return await in_own_task(self._runner.run(row, found)), True
         except asyncio.CancelledError as error:
             if cancel_requests() > before:
                 raise
@@ -277,24 +275,3 @@ class Run:
             duration_ms=(perf_counter() - self._began) * 1000.0,
             notes=tuple(notes),
         )
-
-
-async def _in_own_task(work: Coroutine[Any, Any, R]) -> R:
-    """*work* in a task of its own: context variables that an item sets are its own, and so is a cancellation."""
-    import asyncio
-
-    return await asyncio.create_task(work)
-
-
-async def _at_once(worker: Callable[[], Coroutine[Any, Any, None]], count: int) -> None:
-    if count == 1:
-        await worker()
-        return
-    import asyncio
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(count):
-                group.create_task(worker())
-    except BaseExceptionGroup as several:
-        raise several.exceptions[0] from None  # as it would be with one worker

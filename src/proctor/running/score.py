@@ -58,7 +58,7 @@ class RowScorer:
                 now = walk.start()
                 if type(now) is Outcome:
                     outcomes[place] = now
-                    await self._keep(row, now)
+                    await self._keep(row, now, walk)
                 else:
                     waiting[place] = walk, now  # type: ignore[assignment]  # mypy does not narrow by `is`, this way round
         except BaseException:
@@ -73,7 +73,7 @@ class RowScorer:
 
     async def _finish(self, row: RowId, walk: Walk, now: Request) -> Outcome:
         outcome = await walk.drive(now) if self._timeout is None else await self._in_time(walk, now, self._timeout)
-        await self._keep(row, outcome)
+        await self._keep(row, outcome, walk)
         return outcome
 
     async def _in_time(self, walk: Walk, now: Request, seconds: float) -> Outcome:
@@ -90,9 +90,11 @@ class RowScorer:
                 return outcome
         return walk.ended_by(ScorerTimeout(f"took longer than the {seconds:g} s of scorer_timeout="))
 
-    async def _keep(self, row: RowId, outcome: Outcome) -> None:
+    async def _keep(self, row: RowId, outcome: Outcome, walk: Walk) -> None:
         if outcome.status == "error":
             self._strikes.note(outcome)
+            if walk.raised is not None:
+                walk.raised.__traceback__ = None  # it would grow where one exception is raised again and again
         if self._recorder is not None:
             await self._recorder.put(Event(row, outcome))
 

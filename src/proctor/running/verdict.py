@@ -21,8 +21,11 @@ from proctor.stats.rates import wilson_interval
 __all__ = ["column_mean", "decide"]
 
 
-def column_mean(fold: ColumnFold, *, allow_unscored_gates: bool = False) -> Mean:
-    """What a column came to. *allow_unscored_gates*: a gate on which every item declined decides nothing."""
+def column_mean(fold: ColumnFold, *, allow_unscored_gates: bool = False, whole: bool = True) -> Mean:
+    """What a column came to. *allow_unscored_gates*: a gate on which every item declined decides nothing.
+
+    *whole*: whether all items are in; else too few scores decide nothing, for there might have been more.
+    """
     column, threshold = fold.cell.column, fold.cell.threshold
     passed: bool | None = None
     decided_by: DecidedBy | None = None
@@ -34,6 +37,9 @@ def column_mean(fold: ColumnFold, *, allow_unscored_gates: bool = False) -> Mean
             sentence = f"{column.label} decides nothing: every item declined"
     elif threshold is not None:
         passed, decided_by, sentence = _threshold(fold, threshold)
+    if not whole and decided_by == "declines":
+        passed, decided_by = None, None
+        sentence = f"{column.label} is not decided: {fold.n} scored so far, and not every item was run"
     return Mean(
         column=column,
         mean=fold.mean,

@@ -101,7 +101,7 @@ class ScriptedAgent:
         if scripted.delay:
             await asyncio.sleep(scripted.delay)
         if scripted.throw is not None:
-            raise scripted.throw
+            raise scripted.throw.with_traceback(None)  # else it would grow with each time that it is raised
         parts: tuple[Part, ...] = tuple(_ended(call) for call in scripted.tool_calls)
         if scripted.text is not None:
             parts += (Text(scripted.text),)
