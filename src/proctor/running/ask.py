@@ -68,9 +68,8 @@ class Asker:
             if not recordable(error):
                 raise
             failure = _failure(error)
-            error.__traceback__ = (
-                None  # it would grow with each item where a target raises one exception again and again
-            )
+            # It would grow with each item where a target raises one and the same exception again and again.
+            error.__traceback__ = None
             return Reply(error=failure, duration_ms=_since(began), origin=_origin(conversation))
         duration = _since(began) if reply.duration_ms is None else reply.duration_ms
         origin = reply.origin or _origin(conversation)
