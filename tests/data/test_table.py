@@ -62,11 +62,14 @@ def test_a_line_says_what_was_needed_and_whether_it_was_met():
     assert next(row for row in missed if row.startswith("scorer check-similarity")).endswith("MISSED")
 
 
-def test_a_mean_stands_beside_its_interval_where_there_is_room():
+def test_a_mean_stands_beside_its_interval_at_every_width():
     result = weather(*["It is sunny."] * 8, *["It rains."] * 2, gates=[], scorers=[checks.includes("sunny")])
     assert lines(result)[3].split()[:2] == ["mean", "95%"]
     assert lines(result)[4].split()[-5:] == ["0.80", "0.49-0.94", "10", "of", "10"]
-    assert "0.49-0.94" not in result_table(result, width=50)
+    for width in (40, 50, 60, 80):
+        text = result_table(result, width=width)
+        assert "0.49-0.94" in text
+        assert max(map(len, text.splitlines())) <= width
     assert "10 of 10" in result_table(result, width=50)
 
 

@@ -54,26 +54,30 @@ def printable(text: str) -> str:
 
 _HEADS = ("", "mean", "95%", "scored", "errors", "declined", "not run", "needed", "")
 _ALWAYS = (0, 1, 3)
-_INTERVAL = 2
 _LEAST_NAME = 24
-_LEAST_NAME_BESIDE_INTERVAL = 40  # where there is less room, bounds give way to names
 
 
 def _columns(means: Sequence[Mean], width: int) -> list[str]:
-    """One line for each column: what it is, what was decided, its mean, and of how many; two where a line is short."""
+    """One line for each column: what it is, what was decided, its mean, and of how many; two where a line is short.
+
+    A name that leaves no room for the numbers stands on a line of its own, above them.
+    """
     rows = [[_place(mean), *_numbers(mean), _decision(mean)] for mean in means]
     used = [at for at in range(len(_HEADS)) if at in _ALWAYS or any(row[at] for row in rows)]
     widths = {at: max(_width(text) for text in (_HEADS[at], *(row[at] for row in rows))) for at in used}
     longest = widths[0]
-    if _INTERVAL in used and _room(widths, width) < min(longest, _LEAST_NAME_BESIDE_INTERVAL):
-        used.remove(_INTERVAL)
-        del widths[_INTERVAL]
     room = _room(widths, width)
     if room < min(longest, _LEAST_NAME):
         return [line for row in rows for line in _stacked(row, width)]
     widths[0] = min(longest, room)
     rows.insert(0, list(_HEADS))
-    return ["  ".join(_fit(row[at], widths[at]) for at in used).rstrip() for row in rows]
+    lines = []
+    for row in rows:
+        beside = _width(row[0]) <= widths[0]
+        if not beside:
+            lines += _wrapped(row[0], width)
+        lines.append("  ".join(_fit(row[at] if at or beside else "", widths[at]) for at in used).rstrip())
+    return lines
 
 
 def _room(widths: Mapping[int, int], width: int) -> int:
