@@ -24,11 +24,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+# These wait, for time limits, threads and loops to end, or run whole programs.
+WAITING = {
+    "cases", "checks/test_pattern.py", "checks/test_schema.py", "cli/test_run.py", "cli/test_run_options.py",
+    "cli/test_score.py", "files/test_round_trips.py", "scoring/test_pipeline.py", "running/test_doors.py", "running/test_errors.py", "running/test_handle.py",
+    "running/test_record.py", "running/test_retry.py", "running/test_stopping.py", "running/test_stream.py",
+    "running/test_stream_ends.py", "running/test_timeouts.py", "scorers/test_door.py", "stats", "test_bridge.py",
+}  # fmt: skip
+# These take much to work on.
+MANY = ("linear", "megabytes", "backtracks", "long", "five_mb")
+
+
 def is_slow(item: pytest.Item) -> bool:
     """Whether `./check fast` leaves it out without being told: it tries many values or cases, or starts a process."""
     place = item.path.relative_to(ROOT)
+    below_tests = place.as_posix().removeprefix("tests/")
     return (
         place.suffix == ".md"
+        or below_tests in WAITING
+        or below_tests.partition("/")[0] in WAITING
+        or any(word in item.name for word in MANY)
         or place.parts[:2] in {("tests", "golden"), ("tests", "real")}
         or "start_proctor" in getattr(item, "fixturenames", ())
         or is_hypothesis_test(getattr(item, "obj", None))
