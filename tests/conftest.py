@@ -27,7 +27,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 # These wait, for time limits, threads and loops to end, or run whole programs.
 WAITING = {
     "cases", "checks/test_pattern.py", "checks/test_schema.py", "cli/test_run.py", "cli/test_run_options.py",
-    "cli/test_score.py", "files/test_round_trips.py", "scoring/test_pipeline.py", "running/test_doors.py", "running/test_errors.py", "running/test_handle.py",
+    "cli/test_score.py", "files/test_round_trips.py", "scoring/test_pipeline.py", "running/test_doors.py",
+    "running/test_errors.py", "running/test_handle.py",
     "running/test_record.py", "running/test_retry.py", "running/test_stopping.py", "running/test_stream.py",
     "running/test_stream_ends.py", "running/test_timeouts.py", "scorers/test_door.py", "stats", "test_bridge.py",
 }  # fmt: skip
