@@ -1,0 +1,101 @@
+"""The connections to a store's database, set up so that many processes may write and read at once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from sqlalchemy import event
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from proctor.errors import ProctorError, UsageError, safe_message
+from proctor.storage.address import Address
+
+__all__ = ["is_passing", "make_engine", "reading", "store_error", "why", "writing"]
+
+_BUSY_MS = 30_000
+_CONNECT_SECONDS = 10
+_LOST = ("08", "57P", "53300")  # SQLSTATEs: connection exceptions, the server shuts down, too many connections
+
+
+def make_engine(address: Address) -> AsyncEngine:
+    """An engine for one event loop. Nothing is opened, but the folder of a file is made."""
+    if address.path is None:
+        timeouts = {"timeout": _CONNECT_SECONDS, "server_settings": {"application_name": "proctor"}}
+        return create_async_engine(address.url, pool_size=4, connect_args=timeouts)
+    try:
+        address.path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise store_error(address, error, usage=True) from error
+    engine = create_async_engine(address.url, pool_size=4)
+    event.listen(engine.sync_engine, "connect", _set_up)
+    event.listen(engine.sync_engine, "begin", _begin)
+    return engine
+
+
+def _set_up(connection: Any, record: Any) -> None:
+    """WAL lets readers go on while one writes; others that want to write wait instead of failing."""
+    connection.isolation_level = None  # transactions begin where `_begin` says, not where the driver thinks
+    cursor = connection.cursor()
+    for pragma in (f"busy_timeout={_BUSY_MS}", "journal_mode=WAL", "synchronous=NORMAL", "temp_store=MEMORY"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin(connection: Any) -> None:
+    """Whoever is going to write says so at once: two that read first and then both want to write would block for ever."""
+    writes = connection.get_execution_options().get("writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+@asynccontextmanager
+async def writing(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """A transaction that writes: all of it, or nothing."""
+    async with engine.connect() as connection:
+        await connection.execution_options(writes=True)
+        async with connection.begin():
+            yield connection
+
+
+@asynccontextmanager
+async def reading(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """A transaction that reads: everything in it is of one moment, whoever writes meanwhile."""
+    async with engine.connect() as connection:
+        if engine.dialect.name == "postgresql":
+            await connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        async with connection.begin():
+            yield connection
+
+
+def is_passing(error: BaseException) -> bool:
+    """Whether the same may well succeed a little later: the server is away, or somebody else holds the file."""
+    if isinstance(error, ConnectionError | TimeoutError):
+        return True
+    if not isinstance(error, DBAPIError):
+        return isinstance(error, OSError) and error.errno is not None and "connect" in str(error).lower()
+    state = getattr(error.orig, "sqlstate", None) or ""
+    if error.connection_invalidated or str(state).startswith(_LOST):
+        return True
+    text = str(error.orig).lower()
+    return "database is locked" in text or "connection" in text
+
+
+def why(error: BaseException) -> str:
+    """What a database says, in one line and without our statement and its values."""
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    text = getattr(cause, "strerror", None) or safe_message(cause) or type(cause).__name__
+    return str(text).splitlines()[0].removeprefix("<class '").strip() if text else type(cause).__name__
+
+
+def store_error(address: Address, error: BaseException, *, usage: bool = False, doing: str = "be opened") -> ProctorError:
+    """The error to raise for one of a database's."""
+    if isinstance(error, ProctorError):
+        return error
+    message = f"the store {address.shown} cannot {doing}: {why(error)}"
+    return UsageError(message, code="STORE_UNUSABLE") if usage else ProctorError(message, code="STORE_FAILED")
+
+
+DATABASE_ERRORS = (SQLAlchemyError, OSError, TimeoutError)
+"""What a database raises: its own through SQLAlchemy, and those of the way to it."""

@@ -1,0 +1,177 @@
+"""The tables of a store, the same for SQLite and PostgreSQL.
+
+A run is a row of `proctor_eval`; each time it was gone on with is a sitting. Its items (one for each repeat), replies
+and outcomes are numbered within it: `no` is the item's number in the order of its beginning, `col` the column's. What
+is asked for in queries stands in columns of its own, all the rest in `body`, as JSON text of `data/codec.py`. Times
+are ISO 8601 in UTC. Nothing refers by foreign keys: a run is deleted as a whole, table by table.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Column, Float, Index, Integer, MetaData, Table, Text
+
+__all__ = [
+    "CACHED_CALL", "EVAL", "EVAL_COLUMN", "ITEM", "JUDGE_EXECUTION", "MESSAGE", "METADATA", "OF_A_RUN", "OUTCOME",
+    "REPLY", "SCHEMA_VERSION", "SITTING", "THREAD",
+]  # fmt: skip
+
+METADATA = MetaData()
+_WHOLE = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by itself only where it says INTEGER
+
+
+def _table(name: str, *columns: Column[object] | Index, clustered: bool = True) -> Table:
+    """*clustered*: in SQLite the rows lie in the order of their key, without a second index for it."""
+    return Table(f"proctor_{name}", METADATA, *columns, sqlite_with_rowid=not clustered)
+
+
+def _key(name: str) -> Column[object]:
+    return Column(name, _WHOLE, primary_key=True, autoincrement=False)
+
+
+SCHEMA_VERSION = _table(
+    "schema",
+    _key("version"),
+    Column("began_at", Text, nullable=False),
+    Column("done_at", Text),
+)
+"""A row for each migration; one without `done_at` broke off and is done again."""
+
+EVAL = _table(
+    "eval",
+    Column("eval", _WHOLE, primary_key=True, autoincrement=True),
+    Column("eval_id", Text, nullable=False, unique=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("eval_name", Text),
+    Column("kind", Text, nullable=False),
+    Column("parent", Text),
+    Column("source", Text),
+    Column("status", Text, nullable=False),
+    Column("verdict", Text),
+    Column("sentence", Text),
+    Column("started_at", Text, nullable=False),
+    Column("ended_at", Text),
+    Column("items", _WHOLE),
+    Column("errors", _WHOLE),
+    Column("failures", _WHOLE),
+    Column("repeats", _WHOLE, nullable=False),
+    Column("provenance", Text),
+    Column("result", Text),
+    Index("proctor_eval_started", "started_at"),
+    clustered=False,
+)
+"""*result*: the EvalResult without its items, once a sitting has ended."""
+
+SITTING = _table(
+    "sitting",
+    _key("eval"),
+    _key("number"),
+    Column("status", Text, nullable=False),
+    Column("started_at", Text, nullable=False),
+    Column("pulse_at", Text, nullable=False),
+    Column("elapsed_ms", Float, nullable=False),
+    Column("host", Text),
+    Column("pid", _WHOLE),
+    Column("session", Text, nullable=False),
+)
+"""*pulse_at*, *elapsed_ms*: as of the last commit. *session*: the fingerprints of what was run."""
+
+EVAL_COLUMN = _table(
+    "column",
+    _key("eval"),
+    _key("col"),
+    Column("position", Text, nullable=False),
+    Column("turn", _WHOLE),
+    Column("key", Text, nullable=False),
+    Column("scorer_id", Text, nullable=False),
+    Column("low", Float, nullable=False),
+    Column("high", Float, nullable=False),
+    Column("better", Text, nullable=False),
+    Column("threshold", Text),
+)
+
+ITEM = _table(
+    "item",
+    _key("eval"),
+    _key("no"),
+    Column("item_id", Text, nullable=False),
+    Column("repeat", _WHOLE, nullable=False),
+    Column("place", _WHOLE, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("failed", _WHOLE, nullable=False),
+    Column("errors", _WHOLE, nullable=False),
+    Column("broke", _WHOLE, nullable=False),
+    Column("worst", Float),
+    Column("body", Text, nullable=False),
+    Column("error", Text),
+    Index("proctor_item_id", "eval", "item_id", "repeat", unique=True),
+    Index("proctor_item_place", "eval", "place", "repeat"),
+    Index("proctor_item_failures", "eval", "broke", "place", "repeat"),
+    Index("proctor_item_worst", "eval", "worst", "place", "repeat"),
+    Index("proctor_item_status", "eval", "status", "place", "repeat"),
+    clustered=False,
+)
+"""*place*: the item's in the data. *failed*: outcomes that fell short; *errors*: those that broke; *broke*: 0 when
+there is either or the target failed, else 1, so that failures come first. *worst*: the lowest score, each on 0 to 1
+with 1 as its good end; NULL when there is none. *status*: `begun` until the row ends."""
+
+REPLY = _table(
+    "reply",
+    _key("eval"),
+    _key("no"),
+    _key("turn"),
+    Column("duration_ms", Float),
+    Column("body", Text, nullable=False),
+    clustered=False,
+)
+"""*turn*: -1 for the reply to a single question."""
+
+OUTCOME = _table(
+    "outcome",
+    _key("eval"),
+    _key("no"),
+    _key("col"),
+    Column("status", Text, nullable=False),
+    Column("score", Float),
+    Column("duration_ms", Float),
+    Column("body", Text),
+    Index("proctor_outcome_score", "eval", "col", "score", "no"),
+)
+
+JUDGE_EXECUTION = _table(
+    "judge_execution",
+    _key("eval"),
+    _key("no"),
+    _key("col"),
+    Column("step", Text, primary_key=True),
+    _key("number"),
+    Column("status", Text, nullable=False),
+    Column("model", Text),
+    Column("answered_by", Text),
+    Column("duration_ms", Float),
+    Column("body", Text, nullable=False),
+)
+
+THREAD = _table(
+    "thread",
+    Column("thread_id", Text, primary_key=True),
+    Column("resource_id", Text),
+    Column("made_at", Text, nullable=False),
+)
+
+MESSAGE = _table(
+    "message",
+    Column("thread_id", Text, primary_key=True),
+    _key("number"),
+    Column("body", Text, nullable=False),
+)
+
+CACHED_CALL = _table(
+    "cached_call",
+    Column("key", Text, primary_key=True),
+    Column("model", Text),
+    Column("made_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+OF_A_RUN = (JUDGE_EXECUTION, OUTCOME, REPLY, ITEM, EVAL_COLUMN, SITTING, EVAL)
+"""Every table that holds rows of a run, in the order they are deleted in."""
