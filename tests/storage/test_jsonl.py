@@ -34,6 +34,7 @@ from proctor import (
 from proctor.data.column import Column
 from proctor.data.outcome import NotScorable, Outcome
 from proctor.data.reply import ItemResult
+from proctor.data.result import EvalResult, Summary
 from proctor.running.record import Event, Known
 from tests.running.graded import asked, graded, saved
 from tests.support import ROOT
@@ -479,7 +480,12 @@ async def test_when_there_is_no_more_room_the_run_ends_and_the_file_is_whole(pat
 @pytest.mark.slow
 async def test_a_last_line_cut_at_any_byte_is_mended(tmp_path):
     path = tmp_path / "x.jsonl"
-    await with_events(path, Event(ROW, Reply("öut")), Event(ROW, SCORED), Event(("i1", 0), WHOLE))
+    recorder = JsonlRecorder(path)
+    await recorder.start(NOTHING)
+    for event in (Event(ROW, Reply("öut")), Event(ROW, SCORED), Event(("i1", 0), WHOLE)):
+        await recorder.put(event)
+    await recorder.end(EvalResult(eval_id="e", summary=Summary(duration_ms=1e9)))
+    await recorder.flush()
     content = path.read_bytes()
     lines = content.splitlines(keepends=True)
     for cut in range(len(content)):
@@ -488,10 +494,11 @@ async def test_a_last_line_cut_at_any_byte_is_mended(tmp_path):
         ended = content[cut : cut + 1] == b"\n"
         await with_events(path, Event(("i2", 0), WHOLE))
         after = path.read_bytes()
-        kept = b"".join(lines[: whole + ended])
-        assert after.startswith(kept or lines[0])
-        assert [bool(json.loads(line)) for line in after.splitlines()] == [True] * (max(whole + ended, 1) + 1)
-        assert (await known(path)).notes == ()
+        assert after.startswith(b"".join(lines[: whole + ended]))
+        assert [bool(json.loads(line)) for line in after.splitlines()] == [True] * (whole + ended + 2)
+        found = await known(path)
+        assert found.notes == ()
+        assert (found.spent_ms >= 1e9) == (whole + ended == len(lines))
 
 
 @pytest.mark.parametrize("garbage", [b"\xff\xfe\x80", b"{", b'{"item":"i9","repeat":0,"kind":"row",', b"\0" * 5000])
