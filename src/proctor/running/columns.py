@@ -9,7 +9,7 @@ from typing import Any
 
 from proctor.data.column import Column
 from proctor.data.fields import named_fields
-from proctor.data.threshold import Threshold
+from proctor.data.threshold import TOLERANCE, Threshold
 from proctor.data.value import Value, freeze
 from proctor.errors import UsageError
 from proctor.scoring.entry import ScorerEntry, read_entries
@@ -27,6 +27,12 @@ class Cell:
     scorer: Scorer
     column: Column
     threshold: Threshold | None = None
+
+    def misses(self, score: float) -> bool:
+        """Whether a score falls short: of the top of the range in a gate, of the bounds under a threshold."""
+        if self.column.position == "gate":
+            return score < self.scorer.range[1] - TOLERANCE
+        return self.threshold is not None and not self.threshold.admits(score)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -62,7 +62,7 @@ class ColumnFold:
         if score is not None:
             self.n += 1
             if score >= self.top:
-                return self._misses(score)
+                return self.cell.misses(score)
             self.short += 1
             kind = "short"
         elif kind == "error":
@@ -76,12 +76,7 @@ class ColumnFold:
         place = (index, repeat)
         if kind not in self.first or place < self.first[kind][0]:
             self.first[kind] = (place, item, outcome)
-        return score is not None and self._misses(score)
-
-    def _misses(self, score: float) -> bool:
-        if self.cell.column.position == "gate":
-            return score < self.top
-        return self.cell.threshold is not None and not self.cell.threshold.admits(score)
+        return score is not None and self.cell.misses(score)
 
     def _repeat(self, index: int, score: float | None) -> None:
         ended, scores = self._begun.pop(index, (0, []))

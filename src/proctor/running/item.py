@@ -128,7 +128,7 @@ class RowRunner:
     async def _new_reply(self, row: Row, conversation: Conversation, *, turn: TurnPlan | None = None) -> Reply:
         reply = row.reply or await self._asker.ask(row, conversation, turn=turn)
         if self._recorder is not None:
-            await self._recorder.put(Event(row.id, reply, None if turn is None else turn.index, row.item))
+            await self._recorder.put(Event(row.id, reply, None if turn is None else turn.index, row.item, row.index))
         return reply
 
     async def _gates_then_scorers(

@@ -7,7 +7,7 @@ where the one before ended, or was killed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
@@ -18,7 +18,7 @@ from proctor.data.value import Value
 
 if TYPE_CHECKING:
     from proctor.data.result import EvalResult
-    from proctor.running.eval import Eval
+    from proctor.running.plan import Plan
 
 __all__ = ["Event", "Known", "MemoryRecorder", "NoRecorder", "Recorder", "RowId", "begun_row", "utc_now"]
 
@@ -31,13 +31,14 @@ class Event(Value):
     """Something that ended. *value*: a Reply, an Outcome (with its column), or the ItemResult that closes the row.
 
     *turn*: of a reply in a conversation, which one; None for the reply to a whole item. *item*: with a reply, what it
-    is the reply to, in plain data.
+    is the reply to, in plain data. *index*: with a reply, the item's place in the data.
     """
 
     row: RowId
     value: Reply | Outcome | ItemResult
     turn: int | None = None
     item: Item | None = None
+    index: int = 0
 
     @property
     def begins(self) -> bool:
@@ -51,7 +52,8 @@ class Known(NamedTuple):
     A row that ended may be in both: something has been added to it since. *notes*: what a reader of the result should
     know of what is there. *started_at*: when the first sitting began, in the form of `utc_now`; None when there was
     none, though a recorder that reads the clock itself may give its time of the one that begins. *spent_ms*: wall time
-    of the earlier sittings.
+    of the earlier sittings. *eval_id*: of the run, when it has one; *run*: what people call it there. *rows*: where the
+    rows can be read when the run has ended, so that nobody need keep them.
     """
 
     finished: Set[RowId] = frozenset()
@@ -59,12 +61,15 @@ class Known(NamedTuple):
     notes: tuple[str, ...] = ()
     started_at: str | None = None
     spent_ms: float = 0.0
+    eval_id: str | None = None
+    run: str | None = None
+    rows: Sequence[ItemResult] | None = None
 
 
 class Recorder(Protocol):
     """Keeps what is done, so that it is done once. `put` is called as soon as a thing has ended."""
 
-    async def start(self, evaluation: Eval) -> Known:
+    async def start(self, plan: Plan) -> Known:
         """Make ready; give the rows that are there already."""
         ...
 
@@ -91,7 +96,7 @@ class Recorder(Protocol):
 class NoRecorder:
     """Keeps nothing: the result is all there is."""
 
-    async def start(self, evaluation: Eval) -> Known:
+    async def start(self, plan: Plan) -> Known:
         """There is never anything."""
         return Known()
 
@@ -121,8 +126,8 @@ class MemoryRecorder:
         self._started_at: str | None = None
         self._spent_ms = 0.0
 
-    async def start(self, evaluation: Eval) -> Known:
-        """The rows that are there, whatever the evaluation."""
+    async def start(self, plan: Plan) -> Known:
+        """The rows that are there, whatever the plan."""
         return Known(
             frozenset(self.finished), frozenset(self._parts), started_at=self._started_at, spent_ms=self._spent_ms
         )

@@ -76,7 +76,7 @@ class Run:
     async def go(self) -> EvalResult:
         """Carry the plan out. Cancelled from outside, it records what is done and raises `CancelledError`."""
         self._began, self._started_at = perf_counter(), utc_now()
-        self._known = await self._recorder.start(self._eval)
+        self._known = await self._recorder.start(self.plan)
         try:
             await self._carry_out()
         finally:

@@ -21,7 +21,7 @@ from proctor.data.reply import ItemResult, Reply
 from proctor.data.result import EvalResult
 from proctor.data.value import shown
 from proctor.errors import ProctorError, UsageError, safe_message
-from proctor.running.eval import Eval
+from proctor.running.plan import Plan
 from proctor.running.record import Event, Known, RowId, begun_row, utc_now
 from proctor.scoring.fingerprint import UNKNOWN
 from proctor.storage.file import append, open_alone, reading
@@ -59,7 +59,7 @@ class JsonlRecorder:
 
     # ── the protocol ───────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def start(self, evaluation: Eval) -> Known:
+    async def start(self, plan: Plan) -> Known:
         """Take the file, and see in one pass which rows are in it.
 
         Raises `UsageError` when it cannot be written, is not a recorder's, is being written, or is of another target.
@@ -67,7 +67,7 @@ class JsonlRecorder:
         if self._file is not None:
             self._refuse("a run that has not ended is writing to it")
         self._began, started_at = perf_counter(), utc_now()
-        now = session_of(evaluation)
+        now = session_of(plan.evaluation)
         self._index = Index()
         try:
             self._file = open_alone(self.path)

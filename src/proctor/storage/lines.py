@@ -17,13 +17,12 @@ import re
 from typing import Any
 
 from proctor.data.codec import SCHEMA, decode, encode
-from proctor.data.column import Column
 from proctor.data.outcome import Outcome
 from proctor.data.reply import ItemResult, Reply
 from proctor.data.result import RunStatus
 from proctor.errors import ProctorError
 from proctor.running.record import Event, RowId
-from proctor.storage.session import Session
+from proctor.storage.session import Session, read_session
 
 __all__ = [
     "HEAD",
@@ -104,12 +103,8 @@ def read_event(line: bytes) -> Event:
 
 def session_line(session: Session, *, started_at: str) -> bytes:
     """The line with which a sitting begins."""
-    columns = [
-        [column.position, column.turn, column.key, column.scorer_id, fingerprint]
-        for column, fingerprint in session.columns.items()
-    ]
-    written = {"name": session.name, "target": session.target, "options": session.options, "columns": columns}
-    return _line({"proctor": "record", "schema": SCHEMA, "started_at": started_at, "session": written})
+    head = {"proctor": "record", "schema": SCHEMA, "started_at": started_at, "session": session.to_json()}
+    return _line(head)
 
 
 def read_head(line: bytes) -> tuple[Session, str | None]:
@@ -120,8 +115,7 @@ def read_head(line: bytes) -> tuple[Session, str | None]:
         if schema > SCHEMA:
             message = f"written in form {schema} by a newer Proctor; this one reads up to {SCHEMA}: upgrade proctor"
             raise ProctorError(message, code="SCHEMA_TOO_NEW")
-        columns = {Column(*column): fingerprint for *column, fingerprint in session["columns"]}
-        found = Session(name=session["name"], target=session["target"], options=session["options"], columns=columns)
+        found = read_session(session)
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise ProctorError(f"not the beginning of a run: {error}", code="UNREADABLE_DATA") from error
     started_at = written.get("started_at")

@@ -23,7 +23,7 @@ from proctor.running.columns import read_cells
 from proctor.running.eval import Eval
 from proctor.scoring.fingerprint import UNKNOWN, function_content
 
-__all__ = ["Session", "known_difference", "session_of"]
+__all__ = ["Session", "known_difference", "read_session", "session_of"]
 
 _NO_TARGET = "none"
 _NONE = (UNKNOWN, _NO_TARGET)
@@ -42,9 +42,20 @@ class Session(Value):
     options: str = UNKNOWN
     columns: Mapping[Column, str] = field(default_factory=dict)
 
+    def to_json(self) -> dict[str, Any]:
+        """As it is written; `read_session` reads it back."""
+        columns = [[c.position, c.turn, c.key, c.scorer_id, fingerprint] for c, fingerprint in self.columns.items()]
+        return {"name": self.name, "target": self.target, "options": self.options, "columns": columns}
+
     def differs_in(self, column: Column, now: Session) -> bool:
         """Whether the scorer of a column is known to be another now."""
         return _differ(self.columns.get(column, UNKNOWN), now.columns.get(column, UNKNOWN))
+
+
+def read_session(written: Any) -> Session:
+    """What `Session.to_json` gave. Raises LookupError, TypeError or ValueError for anything else."""
+    columns = {Column(*column): fingerprint for *column, fingerprint in written["columns"]}
+    return Session(name=written["name"], target=written["target"], options=written["options"], columns=columns)
 
 
 def session_of(evaluation: Eval) -> Session:

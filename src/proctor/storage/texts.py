@@ -12,7 +12,7 @@ from typing import Any
 
 from proctor.data.codec import decode, encode
 
-__all__ = ["from_json", "plain_text", "to_json", "written_text"]
+__all__ = ["Pen", "from_json", "plain_text", "written_text"]
 
 _MARK = "\x1b"
 _UNFIT = re.compile("[\x00\ud800-\udfff]")
@@ -34,11 +34,16 @@ def plain_text(written: str) -> str:
     return str(json.loads(written[1:])) if written.startswith(_MARK) else written
 
 
-def to_json(value: Any) -> str:
-    """A value as JSON text in ASCII, which every database can hold."""
-    return json.dumps(encode(value), allow_nan=False, separators=(",", ":"))
+class Pen:
+    """Writes values as JSON text in ASCII, which every database can hold."""
+
+    __slots__ = ()
+
+    def write(self, value: Any) -> str:
+        """A value as the text of a `body`. Raises `EncodingError` for what is nested too deeply."""
+        return json.dumps(encode(value), allow_nan=False, separators=(",", ":"))
 
 
 def from_json(written: str) -> Any:
-    """The value that `to_json` was given, in plain data."""
+    """The value that a `Pen` was given, in plain data."""
     return decode(json.loads(written))

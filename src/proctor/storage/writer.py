@@ -1,0 +1,184 @@
+"""The one task that writes a run: rows are gathered for a moment and committed together.
+
+Whoever has something that cost time waits until it is committed, a twentieth of that time at most, so that a process
+that is killed loses nothing it had paid for; what cost nothing does not wait. A commit that fails because the database
+is away is tried again for a while. After any other failure everything that is written raises.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any, TypeAlias
+
+from sqlalchemy import Table
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from proctor.errors import ProctorError
+from proctor.storage.address import Address
+from proctor.storage.engine import is_passing, why, writing
+from proctor.storage.schema import ITEM, JUDGE_EXECUTION, OUTCOME, REPLY
+
+__all__ = ["Writer", "upsert"]
+
+Row: TypeAlias = dict[str, Any]
+Pulse: TypeAlias = Callable[[AsyncConnection], Awaitable[None]]
+
+_DELAY_S = 0.01
+_MOST_ROWS = 2_000
+_MOST_CHARACTERS = 32_000_000
+_PATIENCE_S = 60.0
+_RETRY_S = (0.1, 0.2, 0.5, 1.0, 2.0)
+
+
+class Writer:
+    """Writes rows of one run. *pulse*: what each commit does besides, in its transaction."""
+
+    def __init__(self, engine: AsyncEngine, address: Address, pulse: Pulse) -> None:
+        self._engine = engine
+        self._address = address
+        self._pulse = pulse
+        self._rows: dict[Table, dict[tuple[Any, ...], Row]] = {}
+        self._anew: dict[int, int] = {}  # the numbers of items whose earlier rows go, and the run's
+        self._count = self._characters = 0
+        self._waiters: list[asyncio.Future[None]] = []
+        self._something = asyncio.Event()
+        self._due = 0.0  # when the commit is due, in the loop's time
+        self._failure: ProctorError | None = None
+        self._task = asyncio.get_running_loop().create_task(self._work())
+        self._closing = False
+
+    def put(self, table: Table, row: Row) -> None:
+        """Write a row with the next commit; a row of the same key takes its place. Raises what the writer ended in."""
+        if self._failure is not None:
+            raise self._failure.with_traceback(None)
+        key = tuple([row[name] for name in _KEYS[table]]) if table in _KEYS else tuple(row[c] for c in _key(table))
+        rows = self._rows.setdefault(table, {})
+        self._count += key not in rows
+        rows[key] = row
+        body = row.get("body")
+        self._characters += len(body) if body else 0
+        self._due_within(_DELAY_S)
+
+    def forget(self, run: int, item: int) -> None:
+        """Delete the replies and outcomes of an item with the next commit, before it writes anything."""
+        self._anew[item] = run
+        for table in (REPLY, OUTCOME, JUDGE_EXECUTION):
+            rows = self._rows.get(table, {})
+            for key in [key for key in rows if key[1] == item]:
+                del rows[key]
+                self._count -= 1
+        self._due_within(_DELAY_S)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether whoever puts should wait for a commit."""
+        return self._count >= _MOST_ROWS or self._characters >= _MOST_CHARACTERS
+
+    async def written(self, *, within: float = 0.0) -> None:
+        """Return when everything put so far is committed. *within*: how many seconds that may be put off."""
+        if self._failure is not None:
+            raise self._failure.with_traceback(None)
+        if self._task.done():
+            return
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        self._due_within(within)
+        await waiter
+
+    async def close(self) -> None:
+        """Commit what is left, and end. Raises what the writer ended in."""
+        self._closing = True
+        self._due_within(0.0)
+        await asyncio.shield(self._task)
+        if self._failure is not None:
+            raise self._failure.with_traceback(None)
+
+    # ── the task ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _due_within(self, seconds: float) -> None:
+        due = asyncio.get_running_loop().time() + min(seconds, _DELAY_S)
+        if not self._something.is_set() or due < self._due:
+            self._due = due
+            self._something.set()
+
+    async def _work(self) -> None:
+        loop = asyncio.get_running_loop()
+        while not (self._closing and not self._count and not self._anew and not self._waiters):
+            await self._something.wait()
+            while (left := self._due - loop.time()) > 0 and not self.is_full and not self._closing:
+                await asyncio.sleep(min(left, 0.002))
+            self._something.clear()
+            waiters, self._waiters = self._waiters, []
+            try:
+                await self._commit()
+            except BaseException as error:
+                self._fail(error, waiters)
+                return
+            for waiter in waiters:
+                if not waiter.done():
+                    waiter.set_result(None)
+
+    def _fail(self, error: BaseException, waiters: list[asyncio.Future[None]]) -> None:
+        if isinstance(error, ProctorError):
+            self._failure = error
+        else:
+            message = (
+                f"the store {self._address.shown} cannot be written: {why(error)}. "
+                "What was committed before is safe in it; resume the run when it can be written"
+            )
+            self._failure = ProctorError(message, code="STORE_FAILED")
+            self._failure.__cause__ = error
+        for waiter in (*waiters, *self._waiters):
+            if not waiter.done():
+                waiter.set_exception(self._failure)
+                waiter.exception()  # whoever was cancelled while waiting does not ask
+        self._waiters = []
+
+    async def _commit(self) -> None:
+        rows, self._rows = self._rows, {}
+        anew, self._anew = self._anew, {}
+        self._count = self._characters = 0
+        began = asyncio.get_running_loop().time()
+        for attempt in range(1_000_000):
+            try:
+                async with writing(self._engine) as connection:
+                    await self._write(connection, rows, anew)
+                return
+            except Exception as error:
+                spent = asyncio.get_running_loop().time() - began
+                if not is_passing(error) or spent > _PATIENCE_S:
+                    raise
+                with suppress(Exception):
+                    await self._engine.dispose()
+                await asyncio.sleep(_RETRY_S[min(attempt, len(_RETRY_S) - 1)])
+
+    async def _write(self, connection: AsyncConnection, rows: dict[Table, dict[Any, Row]], anew: dict[int, int]) -> None:
+        for item, run in anew.items():
+            for table in (REPLY, OUTCOME, JUDGE_EXECUTION):
+                await connection.execute(table.delete().where(table.c.eval == run, table.c.no == item))
+        for table, written in rows.items():
+            if written:
+                await connection.execute(upsert(table, connection.dialect.name), list(written.values()))
+        await self._pulse(connection)
+
+
+def _key(table: Table) -> list[str]:
+    return [column.name for column in table.primary_key]
+
+
+_KEYS = {table: _key(table) for table in (ITEM, REPLY, OUTCOME, JUDGE_EXECUTION)}
+_UPSERTS: dict[tuple[str, str], Any] = {}
+
+
+def upsert(table: Table, dialect: str) -> Any:
+    """The statement that writes a row, in the place of one of the same key."""
+    found = _UPSERTS.get((table.name, dialect))
+    if found is None:
+        make = postgresql.insert if dialect == "postgresql" else sqlite.insert
+        statement = make(table)  # type: ignore[operator]  # both make an insert
+        rest = {column.name: statement.excluded[column.name] for column in table.c if not column.primary_key}
+        found = _UPSERTS[table.name, dialect] = statement.on_conflict_do_update(index_elements=_key(table), set_=rest)
+    return found
