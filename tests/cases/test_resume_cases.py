@@ -101,7 +101,7 @@ def test_r04_a_session_that_was_killed_counts_as_far_as_it_came(start, tmp_path)
     process = start("hold")
     until(process, "began")
     process.kill()
-    process.wait()
+    process.communicate()
     lines = [json.loads(line) for line in (tmp_path / "x.jsonl").read_text().splitlines()]
     assert "proctor" not in lines[-1]
     start().communicate(timeout=30)

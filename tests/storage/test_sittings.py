@@ -84,7 +84,7 @@ async def test_a_file_without_times_is_gone_on_from(path):
     assert found.started_at == heads(path)[1]["started_at"]
 
 
-@pytest.mark.parametrize("bad", [b"soon", b'"soon"', b"null", b"{}"])
+@pytest.mark.parametrize("bad", [b"soon", b'"soon"', b"null", b"{}", b"NaN", b"1e999", b"-1"])
 async def test_an_end_that_is_damaged_is_told_and_the_last_line_counts(path, bad):
     await sit(path, 12.0, lasted=15.0)
     path.write_bytes(path.read_bytes().replace(b'"duration_ms":15.0', b'"duration_ms":' + bad))

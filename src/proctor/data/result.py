@@ -54,9 +54,9 @@ class Summary(Value):
     """The run in numbers. *items*: rows begun; *errors*: rows whose target failed; *outcome_errors*: scorers' errors.
 
     *failures*: rows that fell short of a gate or a threshold, or whose target or scorer failed.
-    *usage*, *cost*: the target's, None when nothing reported any. *started_at*: the first start, ISO 8601
-    in UTC. *duration_ms*: wall time, over all sittings of a run that a recorder let go on. *notes*: what a reader of
-    the numbers should know (warnings given, ids not checked).
+    *usage*, *cost*: the target's, None when nothing reported any. *started_at*: the first start, ISO 8601 in UTC.
+    *duration_ms*: wall time, over all sittings of a run that a recorder let go on.
+    *notes*: what a reader of the numbers should know (warnings given, ids not checked).
     """
 
     items: int = 0

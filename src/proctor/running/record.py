@@ -1,8 +1,8 @@
 """The seam to storage: what a run tells as it goes, and asks when it begins again.
 
 Events are values: a `Reply` when the target has answered, an `Outcome` when a scorer has, an `ItemResult` when an item
-has ended. Each comes with its row: (item id, repeat). A run may have several sittings: each goes on
-where the one before ended, or was killed.
+has ended. Each comes with its row: (item id, repeat). A run may have several sittings: each goes on where the one
+before ended, or was killed.
 """
 
 from __future__ import annotations

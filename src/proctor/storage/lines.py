@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import re
+from math import inf
 from typing import Any
 
 from proctor.data.codec import SCHEMA, decode, encode
@@ -135,9 +136,12 @@ def is_end(line: bytes) -> bool:
 def read_end(line: bytes) -> float:
     """The `duration_ms` of an `end_line`. Raises `ProctorError` when it is damaged."""
     try:
-        return float(json.loads(line)["duration_ms"])
+        duration = float(json.loads(line)["duration_ms"])
+        if not 0 <= duration < inf:
+            raise ValueError(f"no time: {duration}")
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise ProctorError(f"not the end of a run: {error}", code="UNREADABLE_DATA") from error
+    return duration
 
 
 def begins_like_head(text: bytes) -> bool:
