@@ -43,6 +43,7 @@ _OWN: dict[str, dict[str, str]] = {
         ".yaml": "proctor.files.yaml:read_rows",
         ".yml": "proctor.files.yaml:read_rows",
     },
+    "store": {"sql": "proctor.storage.store:Store"},
     "target": {
         "agent": "proctor.targets.agent:AgentTarget",
         "callable": "proctor.targets.callable:CallableTarget",

@@ -88,11 +88,13 @@ class EvalResult(Value):
 
     *verdict*: `failed` when a gate missed, else `scored` when a threshold missed, else `passed`; None when there was
     nothing to decide, or the run stopped before it was decided. *items*: in input order whatever the concurrency; of
-    all rows, or those that *keep* says. *tags*: the means for each tag, see `by_tag`.
+    all rows, or those that *keep* says; of a run in a store they are read when they are looked at. *run*: what the
+    store calls it. *tags*: the means for each tag, see `by_tag`.
     """
 
     eval_id: str
     name: str | None = None
+    run: str | None = None
     status: RunStatus = "complete"
     stopped_by: str | None = None
     items: Sequence[ItemResult] = ()

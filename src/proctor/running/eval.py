@@ -30,7 +30,9 @@ class Eval(Value):
     with `generate`), or `package.module:name`; None when every item carries its output. *gates*: scorers that every
     item must pass. *scorers*: scorers, alone or with a threshold `(scorer, 0.8)`, or `AgentScorers`. *concurrency*: how
     many items are in flight. *on_item_complete*: called with each `ItemResult`, def or async def, one at a time.
-    *recorder*: where replies and outcomes are put as they come.
+    *recorder*: where replies and outcomes are put as they come. *store*: keep the run: True (in `.proctor/proctor.db`),
+    the path of a SQLite file, or `postgresql://user@host/database`. *redact*: called with every text before it is
+    written there; gives what is written instead, for personal data.
 
     *target_options*: for the target; of `{"memory": {"resource": ..., "thread": ...}}` the resource is kept for all
     items, the thread for single questions. *request_context*: for the target and scorers; an item's own wins by key.
@@ -51,6 +53,8 @@ class Eval(Value):
     on_item_complete: Callable[[Any], Any] | None = None
     name: str | None = None
     recorder: Recorder | None = None
+    store: Any = None
+    redact: Callable[[str], str] | None = None
     target_options: Mapping[str, Any] | None = None
     request_context: Mapping[str, Any] | None = None
     repeats: int = 1

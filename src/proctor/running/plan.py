@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import AsyncIterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from proctor.data.item import Item
 from proctor.errors import DataErrors, ProctorError, UsageError
+from proctor.plugins import find
 from proctor.running.choice import picked_from
 from proctor.running.columns import Cell, read_cells
 from proctor.running.eval import Eval
@@ -17,7 +18,7 @@ from proctor.running.rows import Row, RowMaker
 from proctor.running.source import Source, read_items
 from proctor.running.target import Target, as_target
 
-__all__ = ["Plan", "make_plan"]
+__all__ = ["Plan", "make_plan", "stored"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class Plan:
 def make_plan(evaluation: Eval) -> Plan:
     """The plan of an evaluation. Raises `UsageError` for the first thing that is wrong, `DataErrors` for all items."""
     check_options(evaluation)
+    evaluation = stored(evaluation)
     gates = read_cells(evaluation.gates, "gate", where="gates")
     scorers = read_cells(evaluation.scorers, "scorer", where="scorers")
     target = None if evaluation.target is None else as_target(evaluation.target)
@@ -63,6 +65,14 @@ def make_plan(evaluation: Eval) -> Plan:
     _note_saved_outputs(plan)
     warn_of_forgetting(plan)
     return plan
+
+
+def stored(evaluation: Eval) -> Eval:
+    """The evaluation with the recorder of its store. Nothing is opened yet."""
+    if evaluation.store is None:
+        return evaluation
+    store = find("store", "sql")(evaluation.store, redact=evaluation.redact)
+    return replace(evaluation, store=None, recorder=store.recorder())
 
 
 def is_stream(data: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from time import perf_counter
@@ -62,6 +62,7 @@ class Run:
         self._tags = TagFolds(plan.maker.columns, repeats=plan.evaluation.repeats)
         self._kept: dict[tuple[int, int], ItemResult] = {}
         self._known = Known()
+        self._keeps_all = True
         self._status: RunStatus = "running"
         self._stopped_by: str | None = None
         self._rows_with_errors = 0
@@ -76,7 +77,9 @@ class Run:
     async def go(self) -> EvalResult:
         """Carry the plan out. Cancelled from outside, it records what is done and raises `CancelledError`."""
         self._began, self._started_at = perf_counter(), utc_now()
-        self._known = await self._recorder.start(self.plan)
+        self._known = known = await self._recorder.start(self.plan)
+        self._id = known.eval_id or self._id
+        self._keeps_all = self._eval.keep == "all" and known.rows is None
         try:
             await self._carry_out()
         finally:
@@ -126,7 +129,8 @@ class Run:
             name=self._eval.name,
             status=self._status,
             stopped_by=self._stopped_by,
-            items=tuple(result for _, result in sorted(self._kept.items())),
+            run=self._known.run,
+            items=self._rows(),
             means=means,
             tags=self._tags.means(),
             keep=self._eval.keep,
@@ -134,6 +138,12 @@ class Run:
             sentence=sentence,
             summary=self._summary(),
         )
+
+    def _rows(self) -> Sequence[ItemResult]:
+        """Those that are kept: here, or where they were recorded."""
+        if self._known.rows is not None and self._eval.keep == "all":
+            return self._known.rows
+        return tuple(result for _, result in sorted(self._kept.items()))
 
     def cancelled(self) -> EvalResult:
         """The result of a run that somebody stopped."""
@@ -243,7 +253,7 @@ class Run:
         progress.not_scorable += statuses.count("not_scorable")
         if any(reply.cost is not None for reply in result.replies):
             progress.cost = self._fold.cost
-        if self._eval.keep == "all" or (self._eval.keep == "failures" and (failed or broke)):
+        if self._keeps_all or (self._eval.keep == "failures" and (failed or broke)):
             self._kept[result.index, result.repeat] = result
         self._rows_with_errors += broke and fresh
         self._failures += failed or broke

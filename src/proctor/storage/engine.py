@@ -35,7 +35,7 @@ def make_engine(address: Address) -> AsyncEngine:
     return engine
 
 
-def _set_up(connection: Any, record: Any) -> None:
+def _set_up(connection: Any, _: Any) -> None:
     """WAL lets readers go on while one writes; others that want to write wait instead of failing."""
     connection.isolation_level = None  # transactions begin where `_begin` says, not where the driver thinks
     cursor = connection.cursor()
@@ -45,7 +45,7 @@ def _set_up(connection: Any, record: Any) -> None:
 
 
 def _begin(connection: Any) -> None:
-    """Whoever is going to write says so at once: two that read first and then both want to write would block for ever."""
+    """Whoever will write says so at once: two that read first and then both want to write would block for ever."""
     writes = connection.get_execution_options().get("writes")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -89,7 +89,9 @@ def why(error: BaseException) -> str:
     return str(text).splitlines()[0].removeprefix("<class '").strip() if text else type(cause).__name__
 
 
-def store_error(address: Address, error: BaseException, *, usage: bool = False, doing: str = "be opened") -> ProctorError:
+def store_error(
+    address: Address, error: BaseException, *, usage: bool = False, doing: str = "be opened"
+) -> ProctorError:
     """The error to raise for one of a database's."""
     if isinstance(error, ProctorError):
         return error

@@ -65,7 +65,7 @@ class StoreRecorder:
         try:
             await migrate(engine, where=self._address.shown)
             sitting = self._sitting = await begin_sitting(engine, self._beginning, plan, pen=self._pen)
-            found = self._found = await Found.of(engine, self._beginning, sitting, plan)
+            found = self._found = await Found.of(engine, self._beginning, sitting)
         except DATABASE_ERRORS as error:
             await self._close()
             raise store_error(self._address, error, usage=True) from error

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from sqlalchemy import RowMapping
+
 from proctor.data.codec import decode
 from proctor.data.column import Column
 from proctor.data.item import Item
@@ -67,7 +69,7 @@ def execution_rows(outcome: Outcome, pen: Pen) -> list[dict[str, Any]]:
     ]
 
 
-def read_outcome(row: Mapping[str, Any], column: Column, executions: Iterable[Mapping[str, Any]]) -> Outcome:
+def read_outcome(row: RowMapping, column: Column, executions: Iterable[RowMapping]) -> Outcome:
     """An outcome from its row and those of its judges' executions, in order."""
     score, reason = row["score"], None
     body: dict[str, Any] = {} if row["body"] is None else json.loads(row["body"])
@@ -86,12 +88,10 @@ def read_outcome(row: Mapping[str, Any], column: Column, executions: Iterable[Ma
             prompts=kept.get("prompts"),
             judge=None if asked is None else _records(asked, executions),
         )
-    return Outcome(
-        column, row["status"], score=score, evidence=evidence, duration_ms=row["duration_ms"], **given
-    )
+    return Outcome(column, row["status"], score=score, evidence=evidence, duration_ms=row["duration_ms"], **given)
 
 
-def _records(steps: Sequence[str], executions: Iterable[Mapping[str, Any]]) -> dict[str, JudgeRecord]:
+def _records(steps: Sequence[str], executions: Iterable[RowMapping]) -> dict[str, JudgeRecord]:
     found: dict[str, list[Any]] = {step: [] for step in steps}
     for row in executions:
         found.setdefault(row["step"], []).append(from_json(row["body"]))
@@ -99,7 +99,7 @@ def _records(steps: Sequence[str], executions: Iterable[Mapping[str, Any]]) -> d
 
 
 def item_result(
-    row: Mapping[str, Any], replies: Sequence[Mapping[str, Any]], outcomes: Sequence[Outcome], *, ended: bool = True
+    row: RowMapping, replies: Sequence[RowMapping], outcomes: Sequence[Outcome], *, ended: bool = True
 ) -> ItemResult:
     """A row of the run: *outcomes* in the order of their columns. *ended*: else it is `not_run`, to be gone on with."""
     item: Item = from_json(row["body"])
@@ -122,7 +122,7 @@ def item_result(
     )
 
 
-def _reply(row: Mapping[str, Any]) -> Reply:
+def _reply(row: RowMapping) -> Reply:
     reply: Reply = from_json(row["body"])
     return reply
 

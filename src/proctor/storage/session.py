@@ -23,7 +23,7 @@ from proctor.running.columns import read_cells
 from proctor.running.eval import Eval
 from proctor.scoring.fingerprint import UNKNOWN, function_content
 
-__all__ = ["Session", "known_difference", "read_session", "session_of"]
+__all__ = ["Session", "differences", "known_difference", "read_session", "session_of"]
 
 _NO_TARGET = "none"
 _NONE = (UNKNOWN, _NO_TARGET)
@@ -85,6 +85,22 @@ def known_difference(earlier: Sequence[Session], now: Session) -> str | None:
     if _differ(_last([then.options for then in earlier]), now.options):
         return "target_options or request_context are"
     return None
+
+
+def differences(earlier: Sequence[Session], now: Session) -> list[str]:
+    """Everything of *now* that is known to differ from the last earlier sitting, each as half a sentence."""
+    if not earlier:
+        return []
+    last = earlier[-1]
+    found = []
+    if _differ(_last([then.target for then in earlier]), now.target):
+        found.append("the target is another")
+    if _differ(_last([then.options for then in earlier]), now.options):
+        found.append("target_options or request_context are others")
+    found += [f"the scorer {column.label} is another" for column in now.columns if last.differs_in(column, now)]
+    found += [f"the scorer {column.label} is new" for column in now.columns if column not in last.columns]
+    found += [f"the scorer {column.label} is gone" for column in last.columns if column not in now.columns]
+    return found
 
 
 def _last(fingerprints: Sequence[str]) -> str:

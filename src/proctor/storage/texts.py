@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from proctor.data.codec import decode, encode
@@ -19,9 +20,9 @@ _UNFIT = re.compile("[\x00\ud800-\udfff]")
 
 
 def written_text(text: str) -> str:
-    """*text* as a column holds it.
+    r"""*text* as a column holds it.
 
-    >>> plain_text(written_text("a\\x00b")) == "a\\x00b"
+    >>> plain_text(written_text("a\x00b")) == "a\x00b"
     True
     """
     if text.isascii() and "\x00" not in text and not text.startswith(_MARK):
@@ -35,9 +36,12 @@ def plain_text(written: str) -> str:
 
 
 class Pen:
-    """Writes values as JSON text in ASCII, which every database can hold."""
+    """Writes values as JSON text in ASCII, which every database can hold. *redact*: called with every text first."""
 
-    __slots__ = ()
+    __slots__ = ("_redact",)
+
+    def __init__(self, redact: Callable[[str], str] | None = None) -> None:
+        self._redact = redact
 
     def write(self, value: Any) -> str:
         """A value as the text of a `body`. Raises `EncodingError` for what is nested too deeply."""

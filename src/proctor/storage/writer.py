@@ -19,7 +19,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from proctor.errors import ProctorError
 from proctor.storage.address import Address
 from proctor.storage.engine import is_passing, why, writing
-from proctor.storage.schema import ITEM, JUDGE_EXECUTION, OUTCOME, REPLY
+from proctor.storage.schema import EVAL_COLUMN, ITEM, JUDGE_EXECUTION, OUTCOME, REPLY
+from proctor.storage.sittings import PULSE_S
 
 __all__ = ["Writer", "upsert"]
 
@@ -44,8 +45,8 @@ class Writer:
         self._anew: dict[int, int] = {}  # the numbers of items whose earlier rows go, and the run's
         self._count = self._characters = 0
         self._waiters: list[asyncio.Future[None]] = []
-        self._something = asyncio.Event()
-        self._due = 0.0  # when the commit is due, in the loop's time
+        self._sooner = asyncio.Event()
+        self._due: float | None = None  # when the next commit is due, in the loop's time
         self._failure: ProctorError | None = None
         self._task = asyncio.get_running_loop().create_task(self._work())
         self._closing = False
@@ -54,7 +55,7 @@ class Writer:
         """Write a row with the next commit; a row of the same key takes its place. Raises what the writer ended in."""
         if self._failure is not None:
             raise self._failure.with_traceback(None)
-        key = tuple([row[name] for name in _KEYS[table]]) if table in _KEYS else tuple(row[c] for c in _key(table))
+        key = tuple([row[name] for name in _KEYS[table]])
         rows = self._rows.setdefault(table, {})
         self._count += key not in rows
         rows[key] = row
@@ -91,7 +92,7 @@ class Writer:
     async def close(self) -> None:
         """Commit what is left, and end. Raises what the writer ended in."""
         self._closing = True
-        self._due_within(0.0)
+        self._sooner.set()
         await asyncio.shield(self._task)
         if self._failure is not None:
             raise self._failure.with_traceback(None)
@@ -100,26 +101,37 @@ class Writer:
 
     def _due_within(self, seconds: float) -> None:
         due = asyncio.get_running_loop().time() + min(seconds, _DELAY_S)
-        if not self._something.is_set() or due < self._due:
+        if self._due is None or due < self._due:
             self._due = due
-            self._something.set()
+            self._sooner.set()
 
     async def _work(self) -> None:
-        loop = asyncio.get_running_loop()
         while not (self._closing and not self._count and not self._anew and not self._waiters):
-            await self._something.wait()
-            while (left := self._due - loop.time()) > 0 and not self.is_full and not self._closing:
-                await asyncio.sleep(min(left, 0.002))
-            self._something.clear()
+            await self._until_due()
+            self._due = None
             waiters, self._waiters = self._waiters, []
             try:
                 await self._commit()
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 - whoever puts or waits is told
                 self._fail(error, waiters)
                 return
             for waiter in waiters:
                 if not waiter.done():
                     waiter.set_result(None)
+
+    async def _until_due(self) -> None:
+        """Return when it is time for a commit, be it only a sign of life."""
+        loop = asyncio.get_running_loop()
+        while not self._closing and not self.is_full:
+            left = PULSE_S if self._due is None else self._due - loop.time()
+            if left <= 0:
+                return
+            self._sooner.clear()
+            try:
+                async with asyncio.timeout(left):
+                    await self._sooner.wait()
+            except TimeoutError:
+                return
 
     def _fail(self, error: BaseException, waiters: list[asyncio.Future[None]]) -> None:
         if isinstance(error, ProctorError):
@@ -155,7 +167,9 @@ class Writer:
                     await self._engine.dispose()
                 await asyncio.sleep(_RETRY_S[min(attempt, len(_RETRY_S) - 1)])
 
-    async def _write(self, connection: AsyncConnection, rows: dict[Table, dict[Any, Row]], anew: dict[int, int]) -> None:
+    async def _write(
+        self, connection: AsyncConnection, rows: dict[Table, dict[Any, Row]], anew: dict[int, int]
+    ) -> None:
         for item, run in anew.items():
             for table in (REPLY, OUTCOME, JUDGE_EXECUTION):
                 await connection.execute(table.delete().where(table.c.eval == run, table.c.no == item))
@@ -169,7 +183,7 @@ def _key(table: Table) -> list[str]:
     return [column.name for column in table.primary_key]
 
 
-_KEYS = {table: _key(table) for table in (ITEM, REPLY, OUTCOME, JUDGE_EXECUTION)}
+_KEYS = {table: _key(table) for table in (EVAL_COLUMN, ITEM, REPLY, OUTCOME, JUDGE_EXECUTION)}
 _UPSERTS: dict[tuple[str, str], Any] = {}
 
 
@@ -178,7 +192,7 @@ def upsert(table: Table, dialect: str) -> Any:
     found = _UPSERTS.get((table.name, dialect))
     if found is None:
         make = postgresql.insert if dialect == "postgresql" else sqlite.insert
-        statement = make(table)  # type: ignore[operator]  # both make an insert
+        statement = make(table)
         rest = {column.name: statement.excluded[column.name] for column in table.c if not column.primary_key}
         found = _UPSERTS[table.name, dialect] = statement.on_conflict_do_update(index_elements=_key(table), set_=rest)
     return found

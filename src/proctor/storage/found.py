@@ -1,0 +1,150 @@
+"""What a store has of a run that is gone on with, or whose replies are scored again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from proctor.data.column import Column
+from proctor.data.outcome import Outcome
+from proctor.data.reply import ItemResult
+from proctor.running.record import RowId
+from proctor.storage.engine import reading
+from proctor.storage.read import columns_of, parts_of
+from proctor.storage.rows import item_result
+from proctor.storage.schema import EVAL, ITEM
+from proctor.storage.sittings import Beginning, Sitting
+from proctor.storage.texts import plain_text
+
+__all__ = ["Found"]
+
+_AHEAD = 200
+_ENDED = frozenset({"done", "error"})
+
+
+class Found:
+    """The rows of earlier sittings. *numbers*: of every row; *finished*, *begun*: as in `Known`."""
+
+    def __init__(self, engine: AsyncEngine, run: int, sitting: Sitting, *, times: int | None) -> None:
+        self._engine = engine
+        self._run = run
+        self._sitting = sitting
+        self._times = times  # of a rescore: how often each of the parent's rows; else None
+        self.numbers: dict[RowId, int] = {}
+        self.finished: Set[RowId] = frozenset()
+        self.begun: Set[RowId] = frozenset()
+        self.columns: dict[Column, int] = {}
+        self.next_number = 0
+        self._order: list[RowId] = []
+        self._at: dict[RowId, int] = {}
+        self._ahead: dict[RowId, ItemResult] = {}
+        self._theirs: dict[RowId, int] = {}
+        self._by_number: dict[int, Column] = {}
+        self._stale: dict[int, frozenset[Column]] = {}
+
+    @classmethod
+    async def of(cls, engine: AsyncEngine, beginning: Beginning, sitting: Sitting) -> Found:
+        """What is there at the beginning of a sitting."""
+        if beginning.parent is not None and beginning.resume is None:
+            return await cls._of_parent(engine, beginning, sitting)
+        found = cls(engine, sitting.run, sitting, times=None)
+        if beginning.resume is None:
+            return found
+        async with reading(engine) as connection:
+            found._by_number = await columns_of(connection, sitting.run)
+            query = select(ITEM.c.no, ITEM.c.item_id, ITEM.c.repeat, ITEM.c.status, ITEM.c.errors)
+            rows = (await connection.execute(query.where(ITEM.c.eval == sitting.run).order_by(ITEM.c.place))).all()
+        found.columns = {column: number for number, column in found._by_number.items()}
+        found._stale = _stale_columns(sitting)
+        finished, begun = set(), set()
+        for no, written, repeat, status, errors in rows:
+            row = (plain_text(written), int(repeat))
+            found.numbers[row] = int(no)
+            broke = beginning.anew == "errors" and (status == "error" or errors)
+            if status in _ENDED and not broke:
+                found._at[row] = len(found._order)
+                found._order.append(row)
+                finished.add(row)
+            else:
+                begun.add(row)
+        found._theirs = found.numbers
+        found.finished, found.begun = finished, begun
+        found.next_number = max(found.numbers.values(), default=-1) + 1
+        found._drops_errors = beginning.anew == "errors"
+        return found
+
+    _drops_errors = False
+
+    @classmethod
+    async def _of_parent(cls, engine: AsyncEngine, beginning: Beginning, sitting: Sitting) -> Found:
+        async with reading(engine) as connection:
+            query = select(EVAL.c.eval).where(EVAL.c.eval_id == beginning.parent)
+            parent = int((await connection.execute(query)).scalar_one())
+            found = cls(engine, parent, sitting, times=beginning.times)
+            rows = (
+                await connection.execute(
+                    select(ITEM.c.no, ITEM.c.item_id, ITEM.c.repeat).where(ITEM.c.eval == parent).order_by(ITEM.c.place)
+                )
+            ).all()
+        found._theirs = {(plain_text(written), int(repeat)): int(no) for no, written, repeat in rows}
+        found.begun = {
+            (item_id, repeat * beginning.times + again)
+            for item_id, repeat in found._theirs
+            for again in range(beginning.times)
+        }
+        return found
+
+    async def find(self, row: RowId) -> ItemResult | None:
+        """The row: as it ended, or what there is of it as `not_run`, without what other scorers made of it."""
+        if self._times is not None:
+            theirs = (row[0], row[1] // self._times)
+            if theirs not in self._theirs:
+                return None
+            (found,) = await self._read([theirs], with_outcomes=False)
+            return found
+        if row not in self.numbers:
+            return None
+        if row not in self.finished:
+            return (await self._read([row]))[0]
+        if row not in self._ahead:
+            at = self._at[row]
+            rows = self._order[at : at + _AHEAD]
+            self._ahead = dict(zip(rows, await self._read(rows), strict=True))
+        return self._ahead.pop(row)
+
+    async def _read(self, rows: list[RowId], *, with_outcomes: bool = True) -> list[ItemResult]:
+        numbers = [self._theirs[row] for row in rows]
+        async with reading(self._engine) as connection:
+            items, replies, outcomes = await parts_of(
+                connection, self._run, numbers, columns=self._by_number, with_outcomes=with_outcomes
+            )
+        return [
+            self._result(row, items[no], replies.get(no, []), outcomes.get(no, []))
+            for row, no in zip(rows, numbers, strict=True)
+        ]
+
+    def _result(self, row: RowId, item: Any, replies: list[Any], outcomes: list[tuple[int, Outcome]]) -> ItemResult:
+        kept = [outcome for sitting, outcome in outcomes if not self._is_stale(sitting, outcome)]
+        whole = row in self.finished and len(kept) == len(outcomes)
+        result = item_result(item, replies, kept, ended=whole)
+        if self._drops_errors and any(reply.error is not None for reply in result.replies):
+            return item_result(item, [], [], ended=False)
+        return result
+
+    def _is_stale(self, sitting: int, outcome: Outcome) -> bool:
+        if self._drops_errors and outcome.status == "error":
+            return True
+        return outcome.column in self._stale.get(sitting, ())
+
+
+def _stale_columns(sitting: Sitting) -> dict[int, frozenset[Column]]:
+    """By sitting, the columns whose scorer was another one then."""
+    now = sitting.sessions[sitting.number]
+    columns: Iterable[Column] = now.columns
+    return {
+        number: frozenset(column for column in columns if then.differs_in(column, now))
+        for number, then in sitting.sessions.items()
+    }

@@ -1,0 +1,94 @@
+"""Finding runs in a store: lists of them, and the one that a name means."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from sqlalchemy import case, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from proctor.errors import UnknownName, UsageError
+from proctor.storage.info import RunInfo
+from proctor.storage.schema import EVAL, ITEM, SITTING
+from proctor.storage.sittings import is_alive
+from proctor.storage.texts import from_json, plain_text
+
+__all__ = ["infos", "named"]
+
+_LATEST = re.compile(r"latest(?:~(\d+))?")
+_SHORTEST_ID = 6
+
+
+async def infos(connection: AsyncConnection, *where: Any, limit: int | None, offset: int = 0) -> list[RunInfo]:
+    """The runs for which *where* holds, newest first."""
+    query = select(EVAL).where(*where).order_by(EVAL.c.started_at.desc(), EVAL.c.eval.desc()).offset(offset)
+    rows = (await connection.execute(query if limit is None else query.limit(limit))).mappings().all()
+    runs = [int(row["eval"]) for row in rows]
+    sittings: dict[int, list[Any]] = {run: [] for run in runs}
+    counted: dict[int, tuple[int, int]] = {}
+    for start in range(0, len(runs), 500):
+        some = runs[start : start + 500]
+        query = select(SITTING).where(SITTING.c.eval.in_(some)).order_by(SITTING.c.eval, SITTING.c.number)
+        for sitting in (await connection.execute(query)).mappings():
+            sittings[int(sitting["eval"])].append(sitting)
+        ended = func.sum(case((ITEM.c.status.in_(("done", "error")), 1), else_=0))
+        totals = select(ITEM.c.eval, func.count(), ended).where(ITEM.c.eval.in_(some)).group_by(ITEM.c.eval)
+        counted |= {int(run): (int(rows), int(done)) for run, rows, done in await connection.execute(totals)}
+    parents = await _parents(connection, [row["parent"] for row in rows if row["parent"] is not None])
+    return [
+        _info(row, sittings[int(row["eval"])], counted.get(int(row["eval"]), (0, 0)), parents.get(row["parent"]))
+        for row in rows
+    ]
+
+
+async def _parents(connection: AsyncConnection, ids: list[str]) -> dict[str | None, str]:
+    if not ids:
+        return {}
+    found = await connection.execute(select(EVAL.c.eval_id, EVAL.c.name).where(EVAL.c.eval_id.in_(ids)))
+    return {row[0]: row[1] for row in found}
+
+
+def _info(row: Any, sittings: list[Any], counted: tuple[int, int], parent: str | None) -> RunInfo:
+    status = row["status"]
+    if status == "running" and not (sittings and is_alive(sittings[-1])):
+        status = "interrupted"
+    name, source, sentence = row["eval_name"], row["source"], row["sentence"]
+    return RunInfo(
+        name=row["name"],
+        eval_id=row["eval_id"],
+        eval_name=None if name is None else plain_text(name),
+        kind=row["kind"],
+        parent=parent,
+        source=None if source is None else plain_text(source),
+        status=status,
+        verdict=row["verdict"],
+        sentence="" if sentence is None else from_json(sentence),
+        started_at=row["started_at"],
+        ended_at=row["ended_at"],
+        spent_ms=sum(sitting["elapsed_ms"] for sitting in sittings),
+        sittings=len(sittings),
+        rows=counted[0],
+        finished=counted[1],
+        errors=row["errors"],
+        failures=row["failures"],
+        repeats=row["repeats"],
+    )
+
+
+async def named(connection: AsyncConnection, name: str) -> RunInfo:
+    """The run that *name* means. Raises `UnknownName`, or `UsageError` when it may mean several."""
+    if not isinstance(name, str) or not name:
+        raise UsageError("a run is called by its name, such as calm-otter-42, or latest", code="NO_SUCH_RUN")
+    if (latest := _LATEST.fullmatch(name)) is not None:
+        found = await infos(connection, limit=1, offset=int(latest[1] or 0))
+    else:
+        found = await infos(connection, EVAL.c.name == name, limit=1)
+        if not found and len(name) >= _SHORTEST_ID:
+            found = await infos(connection, EVAL.c.eval_id.startswith(name, autoescape=True), limit=2)
+    if len(found) > 1:
+        raise UsageError(f"several runs have an id that begins with {name}: give more of it", code="NO_SUCH_RUN")
+    if not found:
+        names = (await connection.execute(select(EVAL.c.name).order_by(EVAL.c.started_at.desc()).limit(500))).scalars()
+        raise UnknownName("run", name, list(names))
+    return found[0]

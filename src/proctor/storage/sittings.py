@@ -1,0 +1,226 @@
+"""A run in the store, and each time it is worked at: its sittings."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import Any, Literal
+from uuid import uuid4
+
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from proctor.data.result import EvalResult
+from proctor.errors import ProctorError, UsageError
+from proctor.running.plan import Plan
+from proctor.running.record import utc_now
+from proctor.storage.engine import writing
+from proctor.storage.names import new_name
+from proctor.storage.schema import EVAL, SITTING
+from proctor.storage.session import Session, differences, read_session, session_of
+from proctor.storage.texts import Pen, from_json, plain_text, written_text
+
+__all__ = ["Beginning", "Sitting", "begin_sitting", "is_alive"]
+
+Kind = Literal["run", "rescore"]
+
+PULSE_S = 20.0
+"""How often a run that is being worked at says so, at least."""
+_DEAD_AFTER_S = 3 * PULSE_S
+_HOST = socket.gethostname()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beginning:
+    """How a recorder begins: with a new run, or with one that is there.
+
+    *resume*: the `eval_id` of a run that is to be gone on with. *allow_changes*: also when it is of another target,
+    dataset, scorer or option. *parent*: the `eval_id` of the run whose replies are scored, of a rescore; *times*: how
+    often each. *anew*: which rows of the resumed run are done again although they ended: those that broke.
+    """
+
+    kind: Kind = "run"
+    source: str | None = None
+    resume: str | None = None
+    allow_changes: bool = False
+    parent: str | None = None
+    times: int = 1
+    anew: Literal["errors"] | None = None
+
+
+class Sitting:
+    """A sitting under way. *run*: the run's number in the store; *sessions*: of this run's sittings, by number."""
+
+    def __init__(
+        self,
+        *,
+        run: int,
+        eval_id: str,
+        name: str,
+        number: int,
+        started_at: str,
+        spent_ms: float = 0.0,
+        sessions: dict[int, Session],
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.run = run
+        self.eval_id = eval_id
+        self.name = name
+        self.number = number
+        self.started_at = started_at
+        self.spent_ms = spent_ms
+        self.sessions = sessions
+        self.notes = notes
+        self._began = perf_counter()
+        self._ended: tuple[dict[str, Any], str, float] | None = None
+
+    async def pulse(self, connection: AsyncConnection) -> None:
+        """Say in a commit that the run is worked at, or how it ended. Raises when somebody deleted it."""
+        status, elapsed = "running", (perf_counter() - self._began) * 1000.0
+        if self._ended is not None:
+            values, status, elapsed = self._ended
+            await connection.execute(update(EVAL).where(EVAL.c.eval == self.run).values(**values))
+        beat = update(SITTING).where(SITTING.c.eval == self.run, SITTING.c.number == self.number)
+        done = await connection.execute(beat.values(pulse_at=utc_now(), elapsed_ms=elapsed, status=status))
+        if done.rowcount == 0:
+            message = f"the run {self.name} was deleted from the store while it was running: nothing more is kept of it"
+            raise ProctorError(message, code="STORE_FAILED")
+
+    def ends_with(self, result: EvalResult, pen: Pen) -> None:
+        """What the next commits say of the run."""
+        summary = result.summary
+        values = {
+            "status": result.status,
+            "verdict": result.verdict,
+            "sentence": pen.write(result.sentence),
+            "ended_at": utc_now(),
+            "items": summary.items,
+            "errors": summary.errors,
+            "failures": summary.failures,
+            "result": pen.write(replace(result, items=())),
+            "provenance": pen.write(dict(summary.provenance)),
+        }
+        whole = summary.duration_ms or 0.0
+        self._ended = values, result.status, max(whole - self.spent_ms, 0.0)
+
+
+async def begin_sitting(engine: AsyncEngine, beginning: Beginning, plan: Plan, *, pen: Pen) -> Sitting:
+    """The sitting that now begins, written down. Raises `UsageError` when the run may not be gone on with."""
+    session = session_of(plan.evaluation)
+    if beginning.resume is None:
+        return await _new_run(engine, beginning, plan, session, pen)
+    async with writing(engine) as connection:
+        found = await connection.execute(select(EVAL).where(EVAL.c.eval_id == beginning.resume).with_for_update())
+        row = found.mappings().one_or_none()
+        if row is None:
+            raise UsageError(f"the run {beginning.resume} is not in the store any more", code="NO_SUCH_RUN")
+        earlier = (
+            (await connection.execute(select(SITTING).where(SITTING.c.eval == row["eval"]).order_by(SITTING.c.number)))
+            .mappings()
+            .all()
+        )
+        _refuse_living(row["name"], earlier)
+        sessions = {int(each["number"]): read_session(from_json(each["session"])) for each in earlier}
+        changed = differences(list(sessions.values()), session)
+        if changed and not beginning.allow_changes:
+            raise UsageError(_changed(row["name"], changed), code="RUN_CHANGED")
+        number = max(sessions, default=0) + 1
+        await connection.execute(insert(SITTING).values(_sitting_row(row["eval"], number, session, pen)))
+        await connection.execute(update(EVAL).where(EVAL.c.eval == row["eval"]).values(status="running"))
+    return Sitting(
+        run=row["eval"],
+        eval_id=row["eval_id"],
+        name=row["name"],
+        number=number,
+        started_at=row["started_at"],
+        spent_ms=sum(each["elapsed_ms"] for each in earlier),
+        sessions=sessions | {number: session},
+        notes=tuple(f"the run was gone on with although {what}" for what in changed),
+    )
+
+
+def _changed(name: str, changed: Sequence[str]) -> str:
+    what = "".join(f"\n  {each}" for each in changed)
+    return f"{name} is another run now:{what}\nto go on with it all the same: --allow-changes, allow_changes=True"
+
+
+async def _new_run(engine: AsyncEngine, beginning: Beginning, plan: Plan, session: Session, pen: Pen) -> Sitting:
+    evaluation, now, eval_id = plan.evaluation, utc_now(), str(uuid4())
+    values = {
+        "eval_id": eval_id,
+        "eval_name": None if evaluation.name is None else written_text(evaluation.name),
+        "kind": beginning.kind,
+        "parent": beginning.parent,
+        "source": None if beginning.source is None else written_text(beginning.source),
+        "status": "running",
+        "started_at": now,
+        "repeats": evaluation.repeats,
+    }
+    for _ in range(50):
+        name = new_name()
+        try:
+            async with writing(engine) as connection:
+                made = await connection.execute(insert(EVAL).values(name=name, **values).returning(EVAL.c.eval))
+                run = int(made.scalar_one())
+                await connection.execute(insert(SITTING).values(_sitting_row(run, 1, session, pen)))
+        except IntegrityError:
+            continue  # another run has the name
+        return Sitting(run=run, eval_id=eval_id, name=name, number=1, started_at=now, sessions={1: session})
+    raise ProctorError("no name was found for the run that another does not have", code="STORE_FAILED")
+
+
+def _sitting_row(run: int, number: int, session: Session, pen: Pen) -> dict[str, Any]:
+    now = utc_now()
+    return {
+        "eval": run,
+        "number": number,
+        "status": "running",
+        "started_at": now,
+        "pulse_at": now,
+        "elapsed_ms": 0.0,
+        "host": written_text(_HOST),
+        "pid": os.getpid(),
+        "session": pen.write(session.to_json()),
+    }
+
+
+def _refuse_living(name: str, sittings: Sequence[Any]) -> None:
+    if sittings and is_alive(sittings[-1]):
+        last = sittings[-1]
+        where = f"process {last['pid']}" + ("" if last["host"] == _HOST else f" on {plain_text(last['host'])}")
+        message = f"{name} is being run by {where}: wait for its end, or stop it"
+        raise UsageError(message, code="RUN_UNDER_WAY")
+
+
+def is_alive(sitting: Any) -> bool:
+    """Whether somebody works at a sitting now: it has not ended, its process is there, and it gave a sign of life."""
+    if sitting["status"] != "running":
+        return False
+    if sitting["host"] == written_text(_HOST) and not _is_running(int(sitting["pid"])):
+        return False
+    since = datetime.now(UTC) - datetime.fromisoformat(sitting["pulse_at"])
+    return since.total_seconds() < _DEAD_AFTER_S
+
+
+def _is_running(pid: int) -> bool:
+    if os.name == "nt":
+        return True  # os.kill would end it there; its sign of life tells
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+async def highest(connection: AsyncConnection, column: Any, run: int) -> int:
+    """The greatest number in use; -1 for none."""
+    found = await connection.execute(select(func.max(column)).where(column.table.c.eval == run))
+    value = found.scalar_one_or_none()
+    return -1 if value is None else int(value)

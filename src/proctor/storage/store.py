@@ -1,0 +1,211 @@
+"""A store that is open: its runs listed, read, deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from os import PathLike
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from proctor.data.reply import ItemResult
+from proctor.data.result import EvalResult
+from proctor.data.value import shown
+from proctor.errors import ProctorError, UnknownName, UsageError
+from proctor.storage.address import DEFAULT_PATH, Address, address_of
+from proctor.storage.engine import DATABASE_ERRORS, make_engine, reading, store_error, writing
+from proctor.storage.info import Page, RunInfo
+from proctor.storage.items import StoredItems
+from proctor.storage.migrations import migrate
+from proctor.storage.pages import page_of
+from proctor.storage.read import columns_of, results_of
+from proctor.storage.recorder import StoreRecorder
+from proctor.storage.runs import infos, named
+from proctor.storage.schema import EVAL, ITEM, OF_A_RUN
+from proctor.storage.sittings import Beginning
+from proctor.storage.texts import Pen, from_json, written_text
+
+__all__ = ["Store"]
+
+R = TypeVar("R")
+
+
+class Store:
+    """Runs that are kept, in a SQLite file or a PostgreSQL database. `async with Store(...) as store:` opens it.
+
+    *where*: True for `.proctor/proctor.db`, the path of a file, or `postgresql://user@host/database`. *redact*: called
+    with every text before it is written; gives what is written instead, for personal data.
+    """
+
+    def __init__(
+        self, where: str | PathLike[str] | Literal[True] = DEFAULT_PATH, *, redact: Callable[[str], str] | None = None
+    ) -> None:
+        self.address: Address = address_of(where)
+        self._pen = Pen(redact)
+        self._engine: AsyncEngine | None = None
+
+    def __repr__(self) -> str:
+        return f"Store({self.address.shown!r})"
+
+    async def __aenter__(self) -> Self:
+        """Open it. Raises `UsageError` for what cannot be opened, or is of a newer Proctor."""
+        if self.address.path is not None and not self.address.path.exists():
+            message = f"there is no store {self.address.shown} yet: `proctor run` makes it, or run_evals(store=...)"
+            raise UsageError(message, code="STORE_UNUSABLE")
+        engine = make_engine(self.address)
+        try:
+            await migrate(engine, where=self.address.shown)
+        except DATABASE_ERRORS as error:
+            await engine.dispose()
+            raise store_error(self.address, error, usage=True) from error
+        except BaseException:
+            await engine.dispose()
+            raise
+        self._engine = engine
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
+    ) -> None:
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            await engine.dispose()
+
+    def recorder(self, beginning: Beginning | None = None) -> StoreRecorder:
+        """A recorder for one run, with a connection of its own; the store need not be open."""
+        return StoreRecorder(self.address, beginning or Beginning(), pen=self._pen)
+
+    # ── looking ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def runs(self, *, limit: int | None = 50, eval_name: str | None = None) -> list[RunInfo]:
+        """The runs, newest first; those of one Eval when *eval_name* is given."""
+        where = () if eval_name is None else (EVAL.c.eval_name == written_text(eval_name),)
+        return await self._reading(lambda connection: infos(connection, *where, limit=limit))
+
+    async def run(self, name: str) -> RunInfo:
+        """The run of this name: its own, its `eval_id` or six or more characters of it, `latest`, `latest~1` ...
+
+        Raises `UnknownName` that says which there are.
+        """
+        return await self._reading(lambda connection: named(connection, name))
+
+    async def result(self, name: str) -> EvalResult:
+        """The result of a run as it ended; its items are read when they are looked at.
+
+        Raises `UsageError` for a run of which no sitting has ended yet.
+        """
+
+        async def look(connection: AsyncConnection) -> EvalResult:
+            info = await named(connection, name)
+            row = (await connection.execute(select(EVAL).where(EVAL.c.eval_id == info.eval_id))).mappings().one()
+            if row["result"] is None:
+                message = (
+                    f"{info.name} has no result yet: it is {info.status}; go on with it: proctor resume {info.name}"
+                )
+                raise UsageError(message, code="NO_RESULT_YET")
+            return _with_items(from_json(row["result"]), StoredItems(self.address, int(row["eval"])))
+
+        return await self._reading(look)
+
+    async def rows(
+        self,
+        name: str,
+        *,
+        status: str | None = None,
+        failed: bool = False,
+        below: float | None = None,
+        column: str | None = None,
+        order: Literal["input", "failures", "worst"] = "input",
+        limit: int = 50,
+        after: Sequence[float] | None = None,
+    ) -> Page:
+        """A page of a run's rows. *status*: only these; *failed*: only those that fell short or broke.
+
+        *below*: only rows whose worst score is lower, on 0 to 1 with 1 as the good end; with *column* (a label) whose
+        score there is lower, in the scorer's own range. *order*: that of the input, failures first, or worst first
+        (rows without a score come in no such page). *after*: of the page before.
+        """
+
+        async def look(connection: AsyncConnection) -> Page:
+            run = await self._number(connection, name)
+            return await page_of(
+                connection, run, status=status, failed=failed, below=below, column=column, order=order, limit=limit,
+                after=after,
+            )  # fmt: skip
+
+        return await self._reading(look)
+
+    async def row(self, name: str, item_id: str, *, repeat: int = 0) -> ItemResult:
+        """One row of a run, whole. Raises `UnknownName` for an id that is not in it."""
+
+        async def look(connection: AsyncConnection) -> ItemResult:
+            run = await self._number(connection, name)
+            query = select(ITEM.c.no).where(ITEM.c.eval == run, ITEM.c.item_id == written_text(item_id))
+            no = (await connection.execute(query.where(ITEM.c.repeat == repeat))).scalar_one_or_none()
+            if no is None:
+                ids = select(ITEM.c.item_id).where(ITEM.c.eval == run).distinct().limit(1000)
+                raise UnknownName(f"item of {name}", item_id, list((await connection.execute(ids)).scalars()))
+            columns = await columns_of(connection, run)
+            return (await results_of(connection, run, [no], columns=columns))[0]
+
+        return await self._reading(look)
+
+    # ── deleting ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def delete(self, name: str, *, force: bool = False) -> RunInfo:
+        """Delete a run and all that is kept of it. Raises `UsageError` for one that is being run, but with *force*."""
+        info = await self.run(name)
+        if info.status == "running" and not force:
+            raise UsageError(f"{info.name} is being run: wait for its end, or stop it", code="RUN_UNDER_WAY")
+
+        async def remove(connection: AsyncConnection) -> RunInfo:
+            run = (
+                await connection.execute(select(EVAL.c.eval).where(EVAL.c.eval_id == info.eval_id))
+            ).scalar_one_or_none()
+            if run is not None:
+                for table in OF_A_RUN:
+                    await connection.execute(table.delete().where(table.c.eval == run))
+            return info
+
+        return await self._writing(remove)
+
+    async def prune(self, *, older_than: timedelta, dry_run: bool = False) -> list[RunInfo]:
+        """Delete the runs that began before so long; gives them. None that is being run. *dry_run*: only gives them."""
+        limit = (datetime.now(UTC) - older_than).isoformat()
+        found = await self._reading(lambda connection: infos(connection, EVAL.c.started_at < limit, limit=None))
+        old = [info for info in found if info.status != "running"]
+        if not dry_run:
+            for info in old:
+                await self.delete(info.eval_id)
+        return old
+
+    # ── connections ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _number(self, connection: AsyncConnection, name: str) -> int:
+        info = await named(connection, name)
+        return int((await connection.execute(select(EVAL.c.eval).where(EVAL.c.eval_id == info.eval_id))).scalar_one())
+
+    async def _reading(self, look: Callable[[AsyncConnection], Awaitable[R]]) -> R:
+        return await self._with(reading, look, doing="be read")
+
+    async def _writing(self, change: Callable[[AsyncConnection], Awaitable[R]]) -> R:
+        return await self._with(writing, change, doing="be written")
+
+    async def _with(self, transaction: Any, work: Callable[[AsyncConnection], Awaitable[R]], *, doing: str) -> R:
+        if self._engine is None:
+            raise UsageError(f"{self!r} is not open: `async with Store(...) as store:`", code="STORE_UNUSABLE")
+        try:
+            async with transaction(self._engine) as connection:
+                return await work(connection)
+        except DATABASE_ERRORS as error:
+            raise store_error(self.address, error, doing=doing) from error
+
+
+def _with_items(result: Any, items: StoredItems) -> EvalResult:
+    if not isinstance(result, EvalResult):
+        raise ProctorError(f"the store holds {shown(result)}, not a result", code="UNREADABLE_DATA")
+    return replace(result, items=items)
