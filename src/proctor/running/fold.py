@@ -102,7 +102,7 @@ class ColumnFold:
 
 
 class Fold:
-    """All columns of a run, and the counts of the run itself."""
+    """All columns of a run, and the counts of the run itself. *paid_before*: another run has counted the replies."""
 
     def __init__(self, columns: Columns, *, repeats: int = 1) -> None:
         self._columns = columns
@@ -113,6 +113,7 @@ class Fold:
         self.item_errors = 0
         self.usage: Usage | None = None
         self._costs: dict[tuple[str, str], ExactSum] = {}
+        self.paid_before = False
 
     def _catch_up(self) -> None:
         for column, cell in self._columns.cells.items():
@@ -135,7 +136,7 @@ class Fold:
         short = False
         for outcome in result.outcomes:
             short |= self.columns[outcome.column].add(outcome, index=index, item=label, repeat=result.repeat)
-        for reply in result.replies:
+        for reply in () if self.paid_before else result.replies:
             if reply.usage is not None:
                 self.usage = reply.usage if self.usage is None else self.usage + reply.usage
             if reply.cost is not None:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import AsyncIterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.data.item import Item
 from proctor.errors import DataErrors, ProctorError, UsageError
-from proctor.plugins import find
 from proctor.running.choice import picked_from
 from proctor.running.columns import Cell, read_cells
 from proctor.running.eval import Eval
+from proctor.running.kept import stored
 from proctor.running.options import check_options
 from proctor.running.rows import Row, RowMaker
 from proctor.running.source import Source, read_items
 from proctor.running.target import Target, as_target
 
-__all__ = ["Plan", "make_plan", "stored"]
+__all__ = ["Plan", "make_plan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +65,6 @@ def make_plan(evaluation: Eval) -> Plan:
     _note_saved_outputs(plan)
     warn_of_forgetting(plan)
     return plan
-
-
-def stored(evaluation: Eval) -> Eval:
-    """The evaluation with the recorder of its store. Nothing is opened yet."""
-    if evaluation.store is None:
-        return evaluation
-    store = find("store", "sql")(evaluation.store, redact=evaluation.redact)
-    return replace(evaluation, store=None, recorder=store.recorder())
 
 
 def is_stream(data: Any) -> bool:

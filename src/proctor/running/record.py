@@ -53,7 +53,8 @@ class Known(NamedTuple):
     know of what is there. *started_at*: when the first sitting began, in the form of `utc_now`; None when there was
     none, though a recorder that reads the clock itself may give its time of the one that begins. *spent_ms*: wall time
     of the earlier sittings. *eval_id*: of the run, when it has one; *run*: what people call it there. *rows*: where the
-    rows can be read when the run has ended, so that nobody need keep them.
+    rows can be read when the run has ended, so that nobody need keep them. *paid_before*: whether the replies that are
+    there were paid for by another run, so that this one does not count what they cost.
     """
 
     finished: Set[RowId] = frozenset()
@@ -64,6 +65,7 @@ class Known(NamedTuple):
     eval_id: str | None = None
     run: str | None = None
     rows: Sequence[ItemResult] | None = None
+    paid_before: bool = False
 
 
 class Recorder(Protocol):

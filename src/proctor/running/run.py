@@ -80,6 +80,7 @@ class Run:
         self._known = known = await self._recorder.start(self.plan)
         self._id = known.eval_id or self._id
         self._keeps_all = self._eval.keep == "all" and known.rows is None
+        self._fold.paid_before = known.paid_before
         try:
             await self._carry_out()
         finally:
@@ -153,8 +154,11 @@ class Run:
     # ── rows ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _all_planned(self) -> Iterator[Row]:
-        for row in self.plan.rows:
-            yield from self._repeats(row)
+        """What is to be done before what is done already: new work begins at once, however much there is of the old."""
+        finished = self._known.finished
+        for done in (False, True) if finished else (False,):
+            for row in self.plan.rows:
+                yield from (again for again in self._repeats(row) if (again.id in finished) is done)
 
     async def _all_streamed(self) -> AsyncGenerator[Row | ItemResult, None]:
         """Rows of the items that arrive; of a bad item, its result."""

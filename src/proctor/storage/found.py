@@ -11,12 +11,13 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from proctor.data.column import Column
 from proctor.data.outcome import Outcome
 from proctor.data.reply import ItemResult
+from proctor.running.kept import Beginning
 from proctor.running.record import RowId
 from proctor.storage.engine import reading
 from proctor.storage.read import columns_of, parts_of
 from proctor.storage.rows import item_result
 from proctor.storage.schema import EVAL, ITEM
-from proctor.storage.sittings import Beginning, Sitting
+from proctor.storage.sittings import Sitting
 from proctor.storage.texts import plain_text
 
 __all__ = ["Found"]

@@ -8,8 +8,8 @@ from typing import Any, Literal
 from sqlalchemy import select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from proctor.data.stored import Page, RowInfo
 from proctor.errors import UnknownName, UsageError
-from proctor.storage.info import Page, RowInfo
 from proctor.storage.read import columns_of
 from proctor.storage.schema import ITEM, OUTCOME
 from proctor.storage.texts import plain_text

@@ -13,6 +13,7 @@ from proctor.data.reply import ItemResult, Reply
 from proctor.data.result import EvalResult
 from proctor.errors import ProctorError
 from proctor.running.columns import Cell
+from proctor.running.kept import Beginning
 from proctor.running.plan import Plan
 from proctor.running.record import Event, Known, RowId
 from proctor.storage.address import Address
@@ -22,7 +23,7 @@ from proctor.storage.items import StoredItems
 from proctor.storage.migrations import migrate
 from proctor.storage.rows import counts, execution_rows, outcome_body
 from proctor.storage.schema import EVAL_COLUMN, ITEM, JUDGE_EXECUTION, OUTCOME, REPLY
-from proctor.storage.sittings import Beginning, Sitting, begin_sitting
+from proctor.storage.sittings import Sitting, begin_sitting
 from proctor.storage.texts import Pen, written_text
 from proctor.storage.writer import Writer
 
@@ -75,6 +76,8 @@ class StoreRecorder:
         self._numbers, self._next = found.numbers, found.next_number
         self._columns = dict(found.columns)
         self._writer = Writer(engine, self._address, sitting.pulse)
+        if self._beginning.announce is not None:
+            self._beginning.announce(sitting.name)
         return Known(
             found.finished,
             found.begun,
@@ -84,6 +87,7 @@ class StoreRecorder:
             eval_id=sitting.eval_id,
             run=sitting.name,
             rows=StoredItems(self._address, sitting.run),
+            paid_before=self._beginning.parent is not None,
         )
 
     async def find(self, row: RowId) -> ItemResult | None:

@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import case, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from proctor.data.stored import RunInfo
 from proctor.errors import UnknownName, UsageError
-from proctor.storage.info import RunInfo
 from proctor.storage.schema import EVAL, ITEM, SITTING
 from proctor.storage.sittings import is_alive
 from proctor.storage.texts import from_json, plain_text

@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from proctor.data.result import EvalResult
 from proctor.errors import ProctorError, UsageError
+from proctor.running.kept import Beginning
 from proctor.running.plan import Plan
 from proctor.running.record import utc_now
 from proctor.storage.engine import writing
@@ -25,32 +26,12 @@ from proctor.storage.schema import EVAL, SITTING
 from proctor.storage.session import Session, differences, read_session, session_of
 from proctor.storage.texts import Pen, from_json, plain_text, written_text
 
-__all__ = ["Beginning", "Sitting", "begin_sitting", "is_alive"]
-
-Kind = Literal["run", "rescore"]
+__all__ = ["PULSE_S", "Sitting", "begin_sitting", "is_alive"]
 
 PULSE_S = 20.0
 """How often a run that is being worked at says so, at least."""
 _DEAD_AFTER_S = 3 * PULSE_S
 _HOST = socket.gethostname()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Beginning:
-    """How a recorder begins: with a new run, or with one that is there.
-
-    *resume*: the `eval_id` of a run that is to be gone on with. *allow_changes*: also when it is of another target,
-    dataset, scorer or option. *parent*: the `eval_id` of the run whose replies are scored, of a rescore; *times*: how
-    often each. *anew*: which rows of the resumed run are done again although they ended: those that broke.
-    """
-
-    kind: Kind = "run"
-    source: str | None = None
-    resume: str | None = None
-    allow_changes: bool = False
-    parent: str | None = None
-    times: int = 1
-    anew: Literal["errors"] | None = None
 
 
 class Sitting:
@@ -154,7 +135,7 @@ async def _new_run(engine: AsyncEngine, beginning: Beginning, plan: Plan, sessio
     values = {
         "eval_id": eval_id,
         "eval_name": None if evaluation.name is None else written_text(evaluation.name),
-        "kind": beginning.kind,
+        "kind": "run" if beginning.parent is None else "rescore",
         "parent": beginning.parent,
         "source": None if beginning.source is None else written_text(beginning.source),
         "status": "running",
@@ -217,10 +198,3 @@ def _is_running(pid: int) -> bool:
     except PermissionError:
         return True
     return True
-
-
-async def highest(connection: AsyncConnection, column: Any, run: int) -> int:
-    """The greatest number in use; -1 for none."""
-    found = await connection.execute(select(func.max(column)).where(column.table.c.eval == run))
-    value = found.scalar_one_or_none()
-    return -1 if value is None else int(value)

@@ -12,21 +12,22 @@ from typing import Any, Literal, Self, TypeVar
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from proctor.data.item import Item
 from proctor.data.reply import ItemResult
 from proctor.data.result import EvalResult
+from proctor.data.stored import Page, RunInfo
 from proctor.data.value import shown
 from proctor.errors import ProctorError, UnknownName, UsageError
+from proctor.running.kept import Beginning
 from proctor.storage.address import DEFAULT_PATH, Address, address_of
 from proctor.storage.engine import DATABASE_ERRORS, make_engine, reading, store_error, writing
-from proctor.storage.info import Page, RunInfo
 from proctor.storage.items import StoredItems
 from proctor.storage.migrations import migrate
 from proctor.storage.pages import page_of
 from proctor.storage.read import columns_of, results_of
 from proctor.storage.recorder import StoreRecorder
 from proctor.storage.runs import infos, named
-from proctor.storage.schema import EVAL, ITEM, OF_A_RUN
-from proctor.storage.sittings import Beginning
+from proctor.storage.schema import EVAL, ITEM, OF_A_RUN, REPLY
 from proctor.storage.texts import Pen, from_json, written_text
 
 __all__ = ["Store"]
@@ -151,6 +152,24 @@ class Store:
                 raise UnknownName(f"item of {name}", item_id, list((await connection.execute(ids)).scalars()))
             columns = await columns_of(connection, run)
             return (await results_of(connection, run, [no], columns=columns))[0]
+
+        return await self._reading(look)
+
+    async def items(self, name: str) -> tuple[list[Item], int]:
+        """The items of a run of which there is a reply, in the order of the input; and how many there are without."""
+
+        async def look(connection: AsyncConnection) -> tuple[list[Item], int]:
+            run = await self._number(connection, name)
+            replied = select(REPLY.c.no).where(REPLY.c.eval == run)
+            query = select(ITEM.c.item_id, ITEM.c.body, ITEM.c.no.in_(replied)).where(ITEM.c.eval == run)
+            found: dict[str, Item] = {}
+            without: set[str] = set()
+            for item_id, body, has_reply in await connection.execute(query.order_by(ITEM.c.place, ITEM.c.repeat)):
+                if has_reply and item_id not in found:
+                    found[item_id] = from_json(body)
+                elif not has_reply:
+                    without.add(item_id)
+            return list(found.values()), len(without - found.keys())
 
         return await self._reading(look)
 
