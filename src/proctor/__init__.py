@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from proctor.running.columns import AgentScorers
     from proctor.running.eval import Eval
     from proctor.running.record import MemoryRecorder, Recorder
+    from proctor.running.rescore import rescore, rescore_sync
+    from proctor.running.resume import resume, resume_sync, retry, retry_sync
     from proctor.running.retry import Retry
     from proctor.running.run_evals import RunHandle, run_evals, run_evals_sync, start_evals
     from proctor.scoring.create import create_scorer, scorer
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from proctor.scoring.scorer import Scorer
     from proctor.scoring.steps import Prompt, Score, not_scorable
     from proctor.storage.jsonl import JsonlRecorder
+    from proctor.storage.store import Store
 
 __all__ = [
     "MISSING",
@@ -60,6 +63,7 @@ __all__ = [
     "ScorerEntry",
     "ScorerRun",
     "ScorerRunError",
+    "Store",
     "Text",
     "Threshold",
     "ToolCall",
@@ -69,6 +73,12 @@ __all__ = [
     "create_scorer",
     "filter_run",
     "not_scorable",
+    "rescore",
+    "rescore_sync",
+    "resume",
+    "resume_sync",
+    "retry",
+    "retry_sync",
     "run_evals",
     "run_evals_sync",
     "scorer",
@@ -103,6 +113,7 @@ _HOME = {
     "ScorerEntry": "scoring.entry",
     "ScorerRun": "scoring.run",
     "ScorerRunError": "errors",
+    "Store": "storage.store",
     "Text": "data.message",
     "Threshold": "data.threshold",
     "ToolCall": "data.message",
@@ -111,6 +122,12 @@ _HOME = {
     "create_scorer": "scoring.create",
     "filter_run": "scoring.prepare",
     "not_scorable": "scoring.steps",
+    "rescore": "running.rescore",
+    "rescore_sync": "running.rescore",
+    "resume": "running.resume",
+    "resume_sync": "running.resume",
+    "retry": "running.resume",
+    "retry_sync": "running.resume",
     "run_evals": "running.run_evals",
     "run_evals_sync": "running.run_evals",
     "scorer": "scoring.create",

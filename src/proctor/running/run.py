@@ -198,6 +198,7 @@ class Run:
                 result, fresh = await self._ended(row, before)
             else:
                 result = row
+                await self._recorder.put(Event((row.item_id, row.repeat), row))
                 await asyncio.sleep(0)  # bad items without end must not hold the loop
             self._take(result, fresh=fresh)
             await self._listener.tell(result)
