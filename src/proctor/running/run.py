@@ -13,12 +13,12 @@ from proctor.bridge import cancel_requests, recordable
 from proctor.data.item import Item
 from proctor.data.reply import ItemResult
 from proctor.data.result import EvalResult, RunStatus, Summary
-from proctor.data.usage import Cost
 from proctor.errors import ProctorError, TargetError, UsageError
 from proctor.running.fold import Fold
 from proctor.running.item import RowRunner, broken_row, raise_first_error, stopped_row
 from proctor.running.listen import Listener
 from proctor.running.plan import Plan, warn_of_forgetting
+from proctor.running.progress import Progress
 from proctor.running.record import Event, Known, NoRecorder, Recorder, utc_now
 from proctor.running.rows import Row
 from proctor.running.score import not_run
@@ -28,24 +28,7 @@ from proctor.running.verdict import column_mean, decide
 from proctor.running.workers import at_once, in_own_task
 from proctor.scoring.failure import failure_from
 
-__all__ = ["Progress", "Run"]
-
-
-class Progress:
-    """How far a run is, while it goes on.
-
-    *total*: rows in all, None for a stream. *done*, *failed* (a gate or threshold fell short), *errors* (the target or
-    a scorer failed): rows. *not_scorable*: outcomes. *in_flight*: what is being worked at, since when (`perf_counter`).
-    *cost*: of the replies so far, as in `Summary.cost`.
-    """
-
-    __slots__ = ("cost", "done", "errors", "failed", "in_flight", "not_scorable", "total")
-
-    def __init__(self, total: int | None) -> None:
-        self.total = total
-        self.done = self.failed = self.errors = self.not_scorable = 0
-        self.cost: Cost | None = None
-        self.in_flight: dict[str, float] = {}
+__all__ = ["Run"]
 
 
 class Run:
