@@ -6,7 +6,7 @@ import random
 import signal
 import subprocess
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -145,17 +145,15 @@ def judge_calls(run, whole, *, lost=1, begun_anew=True):
     assert not set(used) - begun.keys(), "the result has what no call made"
     assert len(used) == sum(line[1] == "begin" for line in whole.lines), "calls are missing"
     ended = {line[2] for line in run.lines if line[1] == "end"}
-    done = defaultdict(set)
-    for sitting, word, *rest in run.lines:
-        if word == "done":
-            done[sitting].update(rest)
     kept = {attempt for row in run.result.items for attempt in attempts(row)}
     scored = {call.attempt for call in begun.values() if call.what != "ask"}
+    done = set()
     for sitting in range(run.kills + 1):
+        done.update(*[line[2:] for line in run.lines if line[:2] == [sitting, "done"]])
         calls = [call for call in begun.values() if call.sitting == sitting]
         wasted = [call for call in calls if call.id not in used]
         assert not wasted or sitting < run.kills, f"the last sitting wasted {wasted}"
-        under_way = {call.attempt for call in calls} - done[sitting]
+        under_way = {call.attempt for call in calls} - done
         assert len(under_way) <= (CONCURRENCY if sitting < run.kills else 0), f"more rows at once: {under_way}"
         assert not [call for call in wasted if call.attempt not in under_way], "a row that had ended was done again"
         dropped = [call for call in wasted if call.attempt not in kept and call.is_single and call.attempt in scored]
