@@ -153,8 +153,7 @@ class StoreRecorder:
             no = self._numbers.get(row)
             if no is not None and event.begins:
                 writer.forget(run, no)
-            if no is None:
-                no = self._new_number(row)
+            no = self._number(row)
             opened = self._open[row] = OpenRow(no, "" if event.item is None else self._pen.write(event.item))
             if event.item is not None:
                 writer.put(ITEM, self._item_row(row, opened, place=event.index, status="begun"))
@@ -177,9 +176,7 @@ class StoreRecorder:
     def _put_outcome(self, writer: Writer, row: RowId, outcome: Outcome) -> None:
         opened = self._open.get(row)
         if opened is None:
-            opened = self._open[row] = OpenRow(
-                self._numbers[row] if row in self._numbers else self._new_number(row), ""
-            )
+            opened = self._open[row] = OpenRow(self._number(row), "")
         self._write_outcome(writer, opened.no, outcome)
         opened.columns.add(outcome.column)
 
@@ -205,8 +202,7 @@ class StoreRecorder:
     def _reopened(self, row: RowId, opened: OpenRow | None, result: ItemResult) -> OpenRow:
         """The state of a row that was gone on with, or that ended without a reply."""
         was_there = row in self._numbers if opened is None else True
-        no = self._numbers[row] if row in self._numbers else self._new_number(row)
-        return OpenRow(no, self._pen.write(result.item), was_there=was_there)
+        return OpenRow(self._number(row), self._pen.write(result.item), was_there=was_there)
 
     def _write_anew(self, writer: Writer, no: int, result: ItemResult) -> None:
         """All of a row that was there before: what of it is no longer asked for goes."""
@@ -288,10 +284,11 @@ class StoreRecorder:
             "error": None,
         }
 
-    def _new_number(self, row: RowId) -> int:
-        no, self._next = self._next, self._next + 1
-        self._numbers[row] = no
-        return no
+    def _number(self, row: RowId) -> int:
+        """The number of a row, a new one for a new row."""
+        if row not in self._numbers:
+            self._numbers[row], self._next = self._next, self._next + 1
+        return self._numbers[row]
 
     @property
     def _run(self) -> int:
