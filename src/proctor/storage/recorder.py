@@ -22,7 +22,7 @@ from proctor.storage.found import Found
 from proctor.storage.items import StoredItems
 from proctor.storage.migrations import migrate
 from proctor.storage.open_row import OpenRow
-from proctor.storage.rows import counts, execution_rows, outcome_body
+from proctor.storage.rows import column_row, counts, execution_rows, outcome_body
 from proctor.storage.schema import EVAL_COLUMN, ITEM, JUDGE_EXECUTION, OUTCOME, REPLY
 from proctor.storage.sittings import Sitting, begin_sitting
 from proctor.storage.texts import Pen, written_text
@@ -150,11 +150,11 @@ class StoreRecorder:
     def _put_reply(self, writer: Writer, event: Event, reply: Reply) -> None:
         run, row = self._run, event.row
         if event.begins or row not in self._open:
-            no = self._numbers.get(row)
-            if no is not None and event.begins:
+            was_there, no = row in self._numbers, self._number(row)
+            if was_there and event.begins:
                 writer.forget(run, no)
-            no = self._number(row)
-            opened = self._open[row] = OpenRow(no, "" if event.item is None else self._pen.write(event.item))
+            body = "" if event.item is None else self._pen.write(event.item)
+            opened = self._open[row] = OpenRow(no, body, was_there=was_there and not event.begins)
             if event.item is not None:
                 writer.put(ITEM, self._item_row(row, opened, place=event.index, status="begun"))
         else:
@@ -245,28 +245,14 @@ class StoreRecorder:
                 writer.put(JUDGE_EXECUTION, {"eval": self._run, "no": no, "col": col, **execution})
 
     def _describe(self, writer: Writer, column: Column) -> int:
-        """The number of a column, which is written when it first comes."""
-        col = self._columns.setdefault(column, len(self._columns))
-        self._described.add(column)
-        cell = self._cells.get(column)
-        low, high = (0.0, 1.0) if cell is None else cell.scorer.range
-        threshold = None if cell is None else cell.threshold
-        writer.put(
-            EVAL_COLUMN,
-            {
-                "eval": self._run,
-                "col": col,
-                "position": column.position,
-                "turn": column.turn,
-                "key": written_text(column.key),
-                "scorer_id": written_text(column.scorer_id),
-                "low": low,
-                "high": high,
-                "better": "higher" if cell is None else cell.scorer.better,
-                "threshold": None if threshold is None else self._pen.write(threshold),
-            },
-        )
-        return col
+        """The number of a column. All that are known by now are written, so that they stand in their order."""
+        for each in [*self._cells, column]:
+            if each not in self._described:
+                self._described.add(each)
+                col = self._columns.setdefault(each, len(self._columns))
+                described = column_row(each, self._cells.get(each), self._pen)
+                writer.put(EVAL_COLUMN, {"eval": self._run, "col": col, **described})
+        return self._columns[column]
 
     def _item_row(self, row: RowId, opened: OpenRow, *, place: int, status: str) -> dict[str, Any]:
         return {
