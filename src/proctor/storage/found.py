@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Set
 from typing import Any
 
@@ -42,6 +43,8 @@ class Found:
         self._order: list[RowId] = []
         self._at: dict[RowId, int] = {}
         self._ahead: dict[RowId, ItemResult] = {}
+        self._expected, self._step = 0, _AHEAD  # which row comes next if they come in order; how many are read along
+        self._looking = asyncio.Lock()
         self._theirs: dict[RowId, int] = {}
         self._by_number: dict[int, Column] = {}
         self._stale: dict[int, frozenset[Column]] = {}
@@ -57,7 +60,9 @@ class Found:
         async with reading(engine) as connection:
             found._by_number = await columns_of(connection, sitting.run)
             query = select(ITEM.c.no, ITEM.c.item_id, ITEM.c.repeat, ITEM.c.status, ITEM.c.errors)
-            rows = (await connection.execute(query.where(ITEM.c.eval == sitting.run).order_by(ITEM.c.place))).all()
+            rows = (
+                await connection.execute(query.where(ITEM.c.eval == sitting.run).order_by(ITEM.c.place, ITEM.c.repeat))
+            ).all()
         found.columns = {column: number for number, column in found._by_number.items()}
         found._stale = _stale_columns(sitting)
         finished, begun = set(), set()
@@ -110,11 +115,14 @@ class Found:
             return None
         if row not in self.finished:
             return (await self._read([row]))[0]
-        if row not in self._ahead:
-            at = self._at[row]
-            rows = self._order[at : at + _AHEAD]
-            self._ahead = dict(zip(rows, await self._read(rows), strict=True))
-        return self._ahead.pop(row)
+        async with self._looking:  # of several that ask at once, one reads for all
+            if row not in self._ahead:
+                at = self._at[row]
+                self._step = min(self._step * 4, _AHEAD) if at == self._expected else 1
+                rows = self._order[at : at + self._step]
+                self._expected = at + len(rows)
+                self._ahead = dict(zip(rows, await self._read(rows), strict=True))
+            return self._ahead.pop(row)
 
     async def _read(self, rows: list[RowId], *, with_outcomes: bool = True) -> list[ItemResult]:
         numbers = [self._theirs[row] for row in rows]

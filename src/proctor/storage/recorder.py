@@ -50,7 +50,7 @@ class StoreRecorder:
         self._described: set[Column] = set()
         self._open: dict[RowId, OpenRow] = {}
         self._numbers: dict[RowId, int] = {}
-        self._next = 0
+        self._first = self._next = 0  # numbers: of the first row that is new, and of the next one
 
     def __repr__(self) -> str:
         return f"StoreRecorder({self._address.shown!r})"
@@ -74,7 +74,8 @@ class StoreRecorder:
         except BaseException:
             await self._close()
             raise
-        self._numbers, self._next = found.numbers, found.next_number
+        self._numbers, self._first = found.numbers, found.next_number
+        self._next = self._first
         self._columns = dict(found.columns)
         self._writer = Writer(engine, self._address, sitting.pulse)
         if self._beginning.announce is not None:
@@ -132,13 +133,16 @@ class StoreRecorder:
         """Commit what is left, and let go of the store."""
         writer, self._writer = self._writer, None
         try:
-            if writer is not None:
+            if writer is not None and self._sitting is not None:
+                self._sitting.breaks_off()
                 await writer.close()
         finally:
             await self._close()
 
     async def _close(self) -> None:
         engine, self._engine = self._engine, None
+        if self._sitting is not None:
+            self._sitting.is_over()
         if engine is not None:
             await engine.dispose()
 
@@ -184,9 +188,9 @@ class StoreRecorder:
         row = (result.item_id, result.repeat)
         opened = self._open.pop(row, None)
         if opened is None or not opened.body:
-            opened = self._reopened(row, opened, result)
-        if opened.was_there:
-            self._write_anew(writer, opened.no, result)
+            opened = self._reopened(row, result)
+        if opened.was_there or len(result.replies) > len(opened.turns):
+            self._write_anew(writer, opened, result)
         else:
             outcomes = result.outcomes
             if len(outcomes) > len(opened.columns):
@@ -199,14 +203,16 @@ class StoreRecorder:
         written["error"] = None if result.error is None else self._pen.write(result.error)
         writer.put(ITEM, written)
 
-    def _reopened(self, row: RowId, opened: OpenRow | None, result: ItemResult) -> OpenRow:
+    def _reopened(self, row: RowId, result: ItemResult) -> OpenRow:
         """The state of a row that was gone on with, or that ended without a reply."""
-        was_there = row in self._numbers if opened is None else True
-        return OpenRow(self._number(row), self._pen.write(result.item), was_there=was_there)
+        no = self._number(row)
+        return OpenRow(no, self._pen.write(result.item), was_there=no < self._first)
 
-    def _write_anew(self, writer: Writer, no: int, result: ItemResult) -> None:
-        """All of a row that was there before: what of it is no longer asked for goes."""
-        writer.forget(self._run, no)
+    def _write_anew(self, writer: Writer, opened: OpenRow, result: ItemResult) -> None:
+        """All of a row. Of one that was there before, what is no longer asked for goes."""
+        no = opened.no
+        if opened.was_there:
+            writer.forget(self._run, no)
         alone = len(result.replies) == 1 and not result.turns
         for turn, reply in enumerate(result.replies):
             writer.put(
