@@ -100,7 +100,7 @@ class Log:
         call = f"{self.number}.{self.calls}"
         attempt = attempt or call
         self.write("begin", call, attempt, what, of)
-        await asyncio.sleep(random.random() * self.slow * 2)
+        await asyncio.sleep(0.001 + random.random() * self.slow * 2)  # a store does not wait for what takes less
         self.write("end", call)
         return f"[{attempt} {call} {what} {of}]"
 

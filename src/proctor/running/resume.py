@@ -80,6 +80,11 @@ async def resume_plan(
     where = store if evaluation is None or evaluation.store is None else evaluation.store
     async with open_store(where) as kept:
         info = await kept.run(run)
+    if info.kind == "rescore":
+        message = (
+            f"{info.name} scored the replies of {info.parent} again, and asks no target: rescore {info.parent} anew"
+        )
+        raise UsageError(message, code="RUN_CHANGED")
     found = evaluation or _of_file(info)
     begins = replace(beginning or Beginning(), resume=info.eval_id, allow_changes=allow_changes, anew=anew)
     return make_plan(stored(replace(found, store=where, recorder=None, repeats=info.repeats), begins))
