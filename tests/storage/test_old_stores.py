@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from proctor import Eval, Store, resume, run_evals
+from proctor.data.codec import encode
 from tests.storage.old_stores import FOLDER, Agent, evaluation
 
 FILES = sorted(FOLDER.glob("schema-*.db"), key=lambda path: int(path.stem.removeprefix("schema-")))
@@ -37,12 +38,12 @@ async def test_d21_a_result_is_read_whole(old):
         row = await store.row("old-whole-1", "\x1bodd\0", repeat=1)
     now = await run_evals(**evaluation(Agent()))
     assert facts(result) == facts(now)
-    assert page.rows[0].item_id == "plain"
+    assert page.rows[0].item_id == "failing"
     assert [reply.output for reply in row.replies] == [reply.output for reply in now.items[7].replies]
 
 
 def facts(result):
-    rows = [(row.item, row.item_id, row.repeat, row.index, row.status, said(row)) for row in result.items]
+    rows = [(encode(row.item), row.item_id, row.repeat, row.index, row.status, said(row)) for row in result.items]
     return rows, result.verdict, result.sentence, [(mean.column, mean.mean, mean.n, mean.of) for mean in result.means]
 
 

@@ -81,9 +81,7 @@ async def resume_plan(
     async with open_store(where) as kept:
         info = await kept.run(run)
     if info.kind == "rescore":
-        message = (
-            f"{info.name} scored the replies of {info.parent} again, and asks no target: rescore {info.parent} anew"
-        )
+        message = f"{info.name} scored the replies of {info.parent} again: rescore {info.parent} anew"
         raise UsageError(message, code="RUN_CHANGED")
     found = evaluation or _of_file(info)
     begins = replace(beginning or Beginning(), resume=info.eval_id, allow_changes=allow_changes, anew=anew)

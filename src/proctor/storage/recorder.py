@@ -256,7 +256,7 @@ class StoreRecorder:
             if each not in self._described:
                 self._described.add(each)
                 col = self._columns.setdefault(each, len(self._columns))
-                described = column_row(each, self._cells.get(each), self._pen)
+                described = column_row(each, self._cells.get(each), pen=self._pen)
                 writer.put(EVAL_COLUMN, {"eval": self._run, "col": col, **described})
         return self._columns[column]
 
