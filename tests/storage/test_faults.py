@@ -380,10 +380,7 @@ LOOPS = {
         """,
     "after an exception": """
         async def main():
-            def tell(row):
-                raise asyncio.CancelledError
             try:
-                await run_evals(**made(), store=where, on_error="raise")
                 task = asyncio.ensure_future(run_evals(**made(), store=where))
                 await asyncio.sleep(0.05)
                 task.cancel()
@@ -407,7 +404,8 @@ LOOPS = {
     "left under way": """
         async def main():
             run = start_evals(**made(), store=where)
-            await asyncio.sleep(0.1)
+            while run.progress.done < 3:
+                await asyncio.sleep(0.001)
         asyncio.run(main())
         print("complete")
         print("complete")
