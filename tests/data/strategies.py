@@ -13,6 +13,7 @@ from typing import Any, get_args
 from hypothesis import strategies as st
 
 from proctor.data.agent_reply import AgentReply
+from proctor.data.cached_call import CachedCall
 from proctor.data.column import Column, ScorerRef
 from proctor.data.compare import Difference
 from proctor.data.failures import FailedRow, FailureKind, Shortfall
@@ -207,7 +208,7 @@ VALUES: tuple[type, ...] = (
     Text, ToolCall, Reasoning, File, Data, Message, Turn, Item, Column, ScorerRef, Usage, Cost, JudgeExecution,
     JudgeRecord, NotScorable, Failure, NotRun, Origin, RunSnapshot, Outcome, Reply, TurnOutcomes, ItemResult, Mean,
     Threshold, NotScorableCounts, Summary, EvalResult, Step, Trajectory, ExpectedStep, TrajectoryExpectation, Opaque,
-    AgentReply, Difference, TagMeans, Shortfall, FailedRow,
+    AgentReply, Difference, TagMeans, Shortfall, FailedRow, CachedCall,
 )  # fmt: skip
 
 # ── sameness ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -16,6 +16,7 @@ from decimal import Decimal
 from typing import Any
 
 from proctor.data.agent_reply import AgentReply
+from proctor.data.cached_call import CachedCall
 from proctor.data.column import Column, ScorerRef
 from proctor.data.compare import Difference
 from proctor.data.failures import FailedRow, Shortfall
@@ -42,6 +43,7 @@ SCHEMA = 1
 
 _CLASSES: tuple[type[Value], ...] = (
     AgentReply,
+    CachedCall,
     Column,
     Cost,
     Data,
