@@ -28,7 +28,7 @@ class Paid:
         return AgentReply(f"answer {text}", Usage(input_tokens=10, output_tokens=1), Cost(amount=0.25))
 
 
-def test_r04_tokens_cost_and_time_in_scorers_are_of_both_sessions(tmp_path):
+def test_r04_tokens_cost_and_time_are_of_both_sessions(tmp_path):
     agent, path = Paid(), tmp_path / "x.jsonl"
     data = [{"id": name, "input": name} for name in "abcd"]
     options = {"target": agent, "scorers": [checks.includes("answer")]}
@@ -40,6 +40,8 @@ def test_r04_tokens_cost_and_time_in_scorers_are_of_both_sessions(tmp_path):
     assert [row.replies[0].duration_ms for row in whole.items[:3]] == [
         row.replies[0].duration_ms for row in first.items
     ]
+    assert whole.summary.duration_ms > first.summary.duration_ms
+    assert whole.summary.started_at == first.summary.started_at
 
 
 PROGRAM = """
@@ -92,6 +94,21 @@ def until(process, word):
 
 def result_of(tmp_path):
     return EvalResult.from_json((tmp_path / "x.jsonl.result").read_text())
+
+
+@pytest.mark.slow
+def test_r04_a_session_that_was_killed_counts_as_far_as_it_came(start, tmp_path):
+    process = start("hold")
+    until(process, "began")
+    process.kill()
+    process.communicate()
+    lines = [json.loads(line) for line in (tmp_path / "x.jsonl").read_text().splitlines()]
+    assert "proctor" not in lines[-1]
+    start().communicate(timeout=30)
+    summary = result_of(tmp_path).summary
+    alone = json.loads((tmp_path / "x.jsonl").read_text().splitlines()[-2])["at"]  # of the second session
+    assert summary.duration_ms >= lines[-1]["at"] + alone
+    assert summary.started_at == lines[0]["started_at"]
 
 
 @pytest.mark.slow

@@ -219,6 +219,11 @@ def test_fields_that_equal_their_defaults_are_left_out():
     assert encode(Message("user", parts=[])) == {"$": "Message", "role": "user"}
 
 
+def test_a_result_written_before_it_knew_its_start_is_read():
+    text = '{"schema":1,"value":{"$":"EvalResult","eval_id":"e","summary":{"$":"Summary","items":1,"duration_ms":2.5}}}'
+    assert EvalResult.from_json(text).summary == Summary(items=1, duration_ms=2.5, started_at=None)
+
+
 def test_a_false_that_is_no_default_is_written():
     assert encode(Item(0, ground_truth=False, context="")) == {
         "$": "Item",

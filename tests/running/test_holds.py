@@ -6,7 +6,7 @@ from proctor.data.column import Column
 from proctor.data.outcome import Outcome, Outcomes
 from proctor.data.reply import ItemResult, TurnOutcomes
 from proctor.running.holds import what_holds
-from proctor.running.record import Event, Known
+from proctor.running.record import Event
 from proctor.running.rows import RowMaker
 from tests.running.graded import asked, graded
 
@@ -148,7 +148,8 @@ async def test_what_was_added_to_a_finished_row_is_not_done_twice():
     await run_evals(**options, scorers=[graded()])
     added = Outcome(Column("scorer", None, "new", "new"), "scored", 0.25)
     await recorder.put(Event(("i0", 0), added))
-    assert await recorder.start(None) == Known({("i0", 0)}, {("i0", 0)})
+    known = await recorder.start(None)
+    assert (known.finished, known.begun) == ({("i0", 0)}, {("i0", 0)})
     new = scorer(lambda run: ran.append(1) or 1, id="new")
     result = await run_evals(**options, scorers=[graded(), new])
     assert ran == []

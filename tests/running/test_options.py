@@ -30,7 +30,7 @@ WRONG = [
     *(("on_item_complete", value, "on_item_complete must be a function of one argument")
       for value in ["f", 3, lambda: None, lambda a, b: None]),
     *(("name", value, "name must be text") for value in [3, b"n", ["n"]]),
-    ("recorder", object(), "recorder must have start, find, put, flush, as a Recorder has"),
+    ("recorder", object(), "recorder must have start, find, put, end, flush, as a Recorder has"),
     ("recorder", "memory", "recorder must be a Recorder"),
 ]  # fmt: skip
 

@@ -194,9 +194,9 @@ class HalfARecorder:
 @pytest.mark.parametrize(
     ("recorder", "missing"),
     [
-        pytest.param(HalfARecorder(), "start, find", id="half of one"),
-        pytest.param(5, "start, find, put, flush", id="number"),
-        pytest.param({}, "start, find, put, flush", id="mapping"),
+        pytest.param(HalfARecorder(), "start, find, end", id="half of one"),
+        pytest.param(5, "start, find, put, end, flush", id="number"),
+        pytest.param({}, "start, find, put, end, flush", id="mapping"),
     ],
 )
 def test_a_recorder_has_what_a_recorder_has(recorder, missing):

@@ -180,6 +180,9 @@ class Full(Listening):
     async def put(self, event):
         self._raise_at(type(event.value).__name__)
 
+    async def end(self, result):
+        self._raise_at("end")
+
     async def flush(self):
         await super().flush()
         self._raise_at("flush")
@@ -192,7 +195,7 @@ async def wait(run):
 
 @pytest.mark.parametrize("error", [OSError, UsageError], ids=["OSError", "an error of ours"])
 @pytest.mark.parametrize("concurrency", [1, 4], ids=["one at a time", "four at once"])
-@pytest.mark.parametrize("at", ["start", "find", "Reply", "Outcome", "ItemResult", "flush"])
+@pytest.mark.parametrize("at", ["start", "find", "Reply", "Outcome", "ItemResult", "end", "flush"])
 @pytest.mark.parametrize(
     "scorers",
     [

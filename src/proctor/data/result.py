@@ -54,7 +54,8 @@ class Summary(Value):
     """The run in numbers. *items*: rows begun; *errors*: rows whose target failed; *outcome_errors*: scorers' errors.
 
     *failures*: rows that fell short of a gate or a threshold, or whose target or scorer failed.
-    *usage*, *cost*: the target's, None when nothing reported any. *duration_ms*: wall time of the run.
+    *usage*, *cost*: the target's, None when nothing reported any. *started_at*: the first start, ISO 8601 in UTC.
+    *duration_ms*: wall time, over all sittings of a run that a recorder let go on.
     *notes*: what a reader of the numbers should know (warnings given, ids not checked).
     """
 
@@ -65,6 +66,7 @@ class Summary(Value):
     not_scorable: NotScorableCounts = NotScorableCounts()
     usage: Usage | None = None
     cost: Cost | None = None
+    started_at: str | None = None
     duration_ms: float | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

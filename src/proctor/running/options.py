@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_options"]
 
-_RECORDER = ("start", "find", "put", "flush")
+_RECORDER = ("start", "find", "put", "end", "flush")
 
 
 def check_options(evaluation: Eval) -> None:

@@ -1,7 +1,8 @@
 """The seam to storage: what a run tells as it goes, and asks when it begins again.
 
 Events are values: a `Reply` when the target has answered, an `Outcome` when a scorer has, an `ItemResult` when an item
-has ended. Each comes with its row: (item id, repeat).
+has ended. Each comes with its row: (item id, repeat). A run may have several sittings: each goes on where the one
+before ended, or was killed.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from proctor.data.reply import ItemResult, Reply
 from proctor.data.value import Value
 
 if TYPE_CHECKING:
+    from proctor.data.result import EvalResult
     from proctor.running.eval import Eval
 
-__all__ = ["Event", "Known", "MemoryRecorder", "NoRecorder", "Recorder", "RowId", "begun_row"]
+__all__ = ["Event", "Known", "MemoryRecorder", "NoRecorder", "Recorder", "RowId", "begun_row", "utc_now"]
 
 RowId: TypeAlias = tuple[str, int]
 """An item's id and the number of the repeat."""
@@ -48,12 +50,16 @@ class Known(NamedTuple):
     """The rows that a recorder has: those that ended, and those that were begun and did not.
 
     A row that ended may be in both: something has been added to it since. *notes*: what a reader of the result should
-    know of what is there.
+    know of what is there. *started_at*: when the first sitting began, in the form of `utc_now`; None when there was
+    none, though a recorder that reads the clock itself may give its time of the one that begins. *spent_ms*: wall time
+    of the earlier sittings.
     """
 
     finished: Set[RowId] = frozenset()
     begun: Set[RowId] = frozenset()
     notes: tuple[str, ...] = ()
+    started_at: str | None = None
+    spent_ms: float = 0.0
 
 
 class Recorder(Protocol):
@@ -69,6 +75,13 @@ class Recorder(Protocol):
 
     async def put(self, event: Event) -> None:
         """Keep an event."""
+        ...
+
+    async def end(self, result: EvalResult) -> None:
+        """The run ended, however: its result, `items` only those kept. Its time and cost are of all sittings.
+
+        Called once, before the last `flush`; not when the process is killed.
+        """
         ...
 
     async def flush(self) -> None:
@@ -90,6 +103,9 @@ class NoRecorder:
     async def put(self, event: Event) -> None:
         """Forget it."""
 
+    async def end(self, result: EvalResult) -> None:
+        """Nobody will ask."""
+
     async def flush(self) -> None:
         """Nothing is waiting."""
 
@@ -103,10 +119,14 @@ class MemoryRecorder:
     def __init__(self) -> None:
         self.finished: dict[RowId, ItemResult] = {}
         self._parts: dict[RowId, list[Event]] = {}
+        self._started_at: str | None = None
+        self._spent_ms = 0.0
 
     async def start(self, evaluation: Eval) -> Known:
         """The rows that are there, whatever the evaluation."""
-        return Known(frozenset(self.finished), frozenset(self._parts))
+        return Known(
+            frozenset(self.finished), frozenset(self._parts), started_at=self._started_at, spent_ms=self._spent_ms
+        )
 
     async def find(self, row: RowId) -> ItemResult | None:
         """A finished row, or what has been put of one that did not end, as a row that is `not_run`."""
@@ -124,8 +144,20 @@ class MemoryRecorder:
         else:
             self._parts.setdefault(event.row, []).append(event)
 
+    async def end(self, result: EvalResult) -> None:
+        """Keep when the run began, and how long it has taken."""
+        self._started_at = result.summary.started_at
+        self._spent_ms = result.summary.duration_ms or 0.0
+
     async def flush(self) -> None:
         """Memory needs no flushing."""
+
+
+def utc_now() -> str:
+    """The wall clock, as `Known.started_at` and a result's summary have it: 2026-11-30T19:20:01.123456+00:00."""
+    from datetime import UTC, datetime
+
+    return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 def _is_before(column: Column, turn: int) -> bool:

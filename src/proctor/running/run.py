@@ -19,7 +19,7 @@ from proctor.running.fold import Fold
 from proctor.running.item import RowRunner, broken_row, raise_first_error, stopped_row
 from proctor.running.listen import Listener
 from proctor.running.plan import Plan, warn_of_forgetting
-from proctor.running.record import Event, Known, NoRecorder, Recorder
+from proctor.running.record import Event, Known, NoRecorder, Recorder, utc_now
 from proctor.running.rows import Row
 from proctor.running.score import not_run
 from proctor.running.stream import Turns, arriving
@@ -67,33 +67,50 @@ class Run:
         self._rows_with_errors = 0
         self._failures = 0
         self._id = str(uuid4())
+        self._started_at: str | None = None
         self._began = perf_counter()
+        self._ended_at: float | None = None
         self._planned = self._all_planned()
         self._streamed = Turns(self._all_streamed())
 
     async def go(self) -> EvalResult:
         """Carry the plan out. Cancelled from outside, it records what is done and raises `CancelledError`."""
-        self._began = perf_counter()
+        self._began, self._started_at = perf_counter(), utc_now()
         self._known = await self._recorder.start(self._eval)
+        try:
+            await self._carry_out()
+        finally:
+            result = await self._recorded()
+        self._warn()
+        return result
+
+    async def _carry_out(self) -> None:
         total = self.plan.total
         try:
-            await at_once(self._work, self._eval.concurrency if total is None else min(self._eval.concurrency, total))
+            try:
+                workers = self._eval.concurrency if total is None else min(self._eval.concurrency, total)
+                await at_once(self._work, workers)
+            finally:
+                await self._streamed.close()
         except BaseException as error:
             self._status = "stopped" if recordable(error) else "cancelled"
             if recordable(error):
                 self._stopped_by = self._stopped_by or type(error).__name__
             raise
-        finally:
-            try:
-                await self._streamed.close()
-            finally:
-                await self._recorder.flush()
         self._status = "complete" if self._stopped_by is None else "stopped"
         if self._stopped_by is not None:
             for row in self._planned:
                 self._take(stopped_row(row))
-        self._warn()
-        return self.partial()
+
+    async def _recorded(self) -> EvalResult:
+        """The result of a run that ended, however it did, once the recorder has it."""
+        self._ended_at = perf_counter()  # what was recorded is what a later sitting adds to
+        try:
+            result = self.partial()
+            await self._recorder.end(result)
+        finally:
+            await self._recorder.flush()
+        return result
 
     def partial(self) -> EvalResult:
         """The result of what is done so far."""
@@ -272,6 +289,7 @@ class Run:
             not_scorable=fold.not_scorable(),
             usage=fold.usage,
             cost=fold.cost,
-            duration_ms=(perf_counter() - self._began) * 1000.0,
+            started_at=self._known.started_at or self._started_at,
+            duration_ms=self._known.spent_ms + ((self._ended_at or perf_counter()) - self._began) * 1000.0,
             notes=tuple(notes),
         )

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from proctor.errors import ProctorError, UsageError, cut
 from proctor.running.record import RowId
 from proctor.storage.file import append, reading
-from proctor.storage.lines import HEAD, begins_like_head, read_event, read_head, read_label
+from proctor.storage.lines import HEAD, begins_like_head, is_end, read_end, read_event, read_head, read_label
 from proctor.storage.session import Session
 
 __all__ = ["Index", "Place"]
@@ -22,15 +22,19 @@ Place: TypeAlias = tuple[int, int, int]
 class Index:
     """What is in a file, without what it says.
 
-    *whole*: the rows that ended. *parts*: what came after that, or of rows that did not end. *sessions*: the runs.
-    *damaged*: how many lines are not ours.
+    *whole*: the rows that ended. *parts*: what came after that, or of rows that did not end. *sessions*: the runs,
+    one for each sitting. *started_at*: the first start. *spent_ms*: wall time of the sittings that ended or were
+    killed. *damaged*: how many lines are not ours.
     """
 
     def __init__(self) -> None:
         self.whole: dict[RowId, Place] = {}
         self.parts: dict[RowId, list[Place]] = {}
         self.sessions: list[Session] = []
+        self.started_at: str | None = None
+        self.spent_ms = 0.0
         self.damaged = 0
+        self._at: bytes | None = None  # of the last line of a sitting that has not ended
 
     def __bool__(self) -> bool:
         return bool(self.whole or self.parts)
@@ -78,27 +82,45 @@ class Index:
                 else:
                     file.truncate(offset)
                 offset += len(line)
+        self._killed()
 
     def _take(self, line: bytes, offset: int) -> None:
         label = read_label(line) if line.endswith(b"}\n") else None
         if label is not None and self.sessions:
-            row, kind = label
+            row, kind, at = label
+            self._at = at or self._at
             self.add(row, kind, offset=offset, length=len(line))
         elif line.startswith(HEAD):
+            self._killed()
             try:
-                self.sessions.append(read_head(line))
+                session, started_at = read_head(line)
             except ProctorError as error:
                 if offset == 0 or error.code == "SCHEMA_TOO_NEW":
                     raise
                 self.damaged += 1
+            else:
+                self.sessions.append(session)
+                self.started_at = self.started_at or started_at
+        elif is_end(line):
+            try:
+                self.spent_ms, self._at = read_end(line), None
+            except ProctorError:
+                self.damaged += 1
         elif line.strip():
             self.damaged += 1
+
+    def _killed(self) -> None:
+        """A sitting whose end is not in the file took as long as its last line says."""
+        self.spent_ms += float(self._at or 0)
+        self._at = None
 
 
 def _lacks_only_its_end(line: bytes) -> bool:
     try:
         if line.startswith(HEAD):
             read_head(line)
+        elif is_end(line):
+            read_end(line)
         else:
             read_event(line)
     except ProctorError as error:

@@ -12,19 +12,21 @@ import warnings
 from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Literal, NoReturn
 
 from proctor.data.column import Column
 from proctor.data.outcome import Outcome
 from proctor.data.reply import ItemResult, Reply
+from proctor.data.result import EvalResult
 from proctor.data.value import shown
 from proctor.errors import ProctorError, UsageError, safe_message
 from proctor.running.eval import Eval
-from proctor.running.record import Event, Known, RowId, begun_row
+from proctor.running.record import Event, Known, RowId, begun_row, utc_now
 from proctor.scoring.fingerprint import UNKNOWN
 from proctor.storage.file import append, open_alone, reading
 from proctor.storage.index import Index, Place
-from proctor.storage.lines import event_line, kind_of, read_event, session_line
+from proctor.storage.lines import end_line, event_line, kind_of, read_event, session_line
 from proctor.storage.session import Session, known_difference, session_of
 
 __all__ = ["JsonlRecorder"]
@@ -49,6 +51,7 @@ class JsonlRecorder:
         self._accepts = other_target == "accept"
         self._file: FileIO | None = None
         self._index = Index()
+        self._began = 0.0
         self._stale: list[frozenset[Column]] = []
 
     def __repr__(self) -> str:
@@ -63,6 +66,7 @@ class JsonlRecorder:
         """
         if self._file is not None:
             self._refuse("a run that has not ended is writing to it")
+        self._began, started_at = perf_counter(), utc_now()
         now = session_of(evaluation)
         self._index = Index()
         try:
@@ -70,9 +74,8 @@ class JsonlRecorder:
             self._index.look(self._file, self.path)
             self._settle(now)
             notes = self._notes(now)
-            if not self._index.sessions or self._index.sessions[-1] != now:
-                self._index.sessions.append(now)
-                append(self._file, session_line(now))
+            self._index.sessions.append(now)
+            append(self._file, session_line(now, started_at=started_at))
         except BaseException as error:
             self._close()
             if isinstance(error, UsageError):
@@ -82,7 +85,14 @@ class JsonlRecorder:
             if isinstance(error, OSError | ValueError):
                 self._refuse(getattr(error, "strerror", None) or safe_message(error), error)
             raise
-        return Known(frozenset(self._index.whole), frozenset(self._index.parts), notes)
+        index = self._index
+        return Known(
+            frozenset(index.whole),
+            frozenset(index.parts),
+            notes,
+            started_at=index.started_at or started_at,
+            spent_ms=index.spent_ms,
+        )
 
     async def find(self, row: RowId) -> ItemResult | None:
         """A row that ended as it did; of another, or when scorers have changed since, what there is, as `not_run`."""
@@ -99,16 +109,15 @@ class JsonlRecorder:
 
     async def put(self, event: Event) -> None:
         """Write an event. What cannot be written ends the run with a `ProctorError`; the file stays whole."""
-        if self._file is None:
-            raise ProctorError(f"recorder {self.path}: no run has begun: call start() first", code=_FAILED)
-        line = event_line(event)
-        try:
-            offset = append(self._file, line)
-        except OSError as error:
-            why = error.strerror or safe_message(error)
-            message = f"cannot write to {self.path}: {why}. What is done is in it: run again when it can be written"
-            raise ProctorError(message, code=_FAILED) from error
-        self._index.add(event.row, kind_of(event), offset=offset, length=len(line))
+        line = event_line(event, at=self._elapsed())
+        self._index.add(event.row, kind_of(event), offset=self._append(line), length=len(line))
+
+    async def end(self, result: EvalResult) -> None:
+        """Write how the run ended, and how long it has taken in all. Raises as `put` does."""
+        duration = result.summary.duration_ms
+        if duration is None:
+            duration = self._index.spent_ms + self._elapsed()
+        self._append(end_line(status=result.status, duration_ms=duration))
 
     async def flush(self) -> None:
         """Bring the file to the disk, and let go of it."""
@@ -120,6 +129,20 @@ class JsonlRecorder:
             raise ProctorError(message, code=_FAILED) from error
         finally:
             self._close()
+
+    def _elapsed(self) -> float:
+        """Milliseconds since the sitting began."""
+        return (perf_counter() - self._began) * 1000.0
+
+    def _append(self, line: bytes) -> int:
+        if self._file is None:
+            raise ProctorError(f"recorder {self.path}: no run has begun: call start() first", code=_FAILED)
+        try:
+            return append(self._file, line)
+        except OSError as error:
+            why = error.strerror or safe_message(error)
+            message = f"cannot write to {self.path}: {why}. What is done is in it: run again when it can be written"
+            raise ProctorError(message, code=_FAILED) from error
 
     # ── what is in the file ────────────────────────────────────────────────────────────────────────────────────────
 
