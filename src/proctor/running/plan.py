@@ -23,7 +23,7 @@ __all__ = ["Plan", "make_plan"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What will be run. *notes*: what a reader of the result should know.
+    """What will be run. *notes*: what a reader of the result should know. *provenance*: filled when it is recorded.
 
     *rows*: all of them, in the order of the input; empty for a *stream*, whose rows are made as its items arrive.
     """
@@ -34,6 +34,7 @@ class Plan:
     rows: tuple[Row, ...] = ()
     stream: Any = None
     notes: list[str] = field(default_factory=list)
+    provenance: dict[str, Any] = field(default_factory=dict)
 
     @property
     def cells(self) -> tuple[Cell, ...]:
