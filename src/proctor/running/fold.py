@@ -6,6 +6,7 @@ column's mean is the mean over items of each item's mean; the counts are of rows
 
 from __future__ import annotations
 
+from copy import copy
 from math import fsum
 
 from proctor.data.column import Column
@@ -92,6 +93,14 @@ class ColumnFold:
         elif scores:
             self.items += 1
             self._sum.add(fsum(scores) / len(scores))
+
+    def copy(self) -> ColumnFold:
+        """The same counts, to be counted on by themselves."""
+        made = copy(self)
+        made.duration_ms, made._sum = self.duration_ms.copy(), self._sum.copy()
+        made.first = dict(self.first)
+        made._begun = {index: (ended, list(scores)) for index, (ended, scores) in self._begun.items()}
+        return made
 
     @property
     def unit(self) -> str:

@@ -59,7 +59,7 @@ class Run:
         self._runner = RowRunner(plan.target, plan.evaluation)
         self._listener = Listener(plan.evaluation.on_item_complete)
         self._fold = Fold(plan.maker.columns, repeats=plan.evaluation.repeats)
-        self._tags = TagFolds(plan.maker.columns, repeats=plan.evaluation.repeats)
+        self._tags = TagFolds(plan.maker.columns, self._fold, repeats=plan.evaluation.repeats)
         self._kept: dict[tuple[int, int], ItemResult] = {}
         self._known = Known()
         self._status: RunStatus = "running"
@@ -215,8 +215,8 @@ class Run:
 
     def _take(self, result: ItemResult, *, fresh: bool = True) -> None:
         """Count a row, and keep it if rows like it are kept. The errors of an earlier run do not stop this one."""
-        failed = self._fold.add(result)
         self._tags.add(result)
+        failed = self._fold.add(result)
         statuses = [outcome.status for outcome in result.outcomes]
         broke = result.status == "error" or "error" in statuses
         progress = self.progress
