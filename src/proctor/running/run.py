@@ -19,7 +19,8 @@ from proctor.running.fold import Fold
 from proctor.running.item import RowRunner, broken_row, raise_first_error, stopped_row
 from proctor.running.listen import Listener
 from proctor.running.plan import Plan, warn_of_forgetting
-from proctor.running.record import Event, Known, NoRecorder, Recorder
+from proctor.running.record import Known
+from proctor.running.recording import Recording
 from proctor.running.rows import Row
 from proctor.running.score import not_run
 from proctor.running.stream import Turns, arriving
@@ -55,8 +56,8 @@ class Run:
         self.plan = plan
         self.progress = Progress(plan.total)
         self._eval = plan.evaluation
-        self._recorder: Recorder = plan.evaluation.recorder or NoRecorder()
-        self._runner = RowRunner(plan.target, plan.evaluation)
+        self._recording = Recording(plan.evaluation.recorder)
+        self._runner = RowRunner(plan.target, plan.evaluation, self._recording)
         self._listener = Listener(plan.evaluation.on_item_complete)
         self._fold = Fold(plan.maker.columns, repeats=plan.evaluation.repeats)
         self._tags = TagFolds(plan.maker.columns, self._fold, repeats=plan.evaluation.repeats)
@@ -74,7 +75,7 @@ class Run:
     async def go(self) -> EvalResult:
         """Carry the plan out. Cancelled from outside, it records what is done and raises `CancelledError`."""
         self._began = perf_counter()
-        self._known = await self._recorder.start(self._eval)
+        self._known = await self._recording.start(self._eval)
         total = self.plan.total
         try:
             await at_once(self._work, self._eval.concurrency if total is None else min(self._eval.concurrency, total))
@@ -87,11 +88,13 @@ class Run:
             try:
                 await self._streamed.close()
             finally:
-                await self._recorder.flush()
+                await self._recording.flush()
+        ended = self._fold.items
+        for row in self._planned:  # none, unless the run was stopped before them
+            self._take(stopped_row(row))
+        if self._fold.items == ended and (self.plan.stream is None or self._streamed.ended):
+            self._stopped_by = None  # it was the last row that was one error too many
         self._status = "complete" if self._stopped_by is None else "stopped"
-        if self._stopped_by is not None:
-            for row in self._planned:
-                self._take(stopped_row(row))
         self._warn()
         return self.partial()
 
@@ -145,7 +148,8 @@ class Run:
                     continue
                 with suppress(UserWarning):  # where warnings are errors the note must do: earlier items are paid for
                     warn_of_forgetting(self.plan)
-                for again in self._repeats(row):
+                self._planned = self._repeats(row)
+                for again in self._planned:
                     yield again
 
     def _repeats(self, row: Row) -> Iterator[Row]:
@@ -196,7 +200,7 @@ class Run:
             if cancel_requests() > before:
                 raise
             result = broken_row(row, failure_from(error, code=TargetError.code))  # the row cancelled its own task
-            await self._recorder.put(Event(row.id, result))
+            await self._recording.put(row.id, result)
             return result, True
         finally:
             self.progress.in_flight.pop(name, None)
@@ -204,7 +208,7 @@ class Run:
     async def _found(self, row: Row) -> ItemResult | None:
         """What an earlier run left of the row."""
         known = self._known
-        return await self._recorder.find(row.id) if row.id in known.finished or row.id in known.begun else None
+        return await self._recording.find(row.id) if row.id in known.finished or row.id in known.begun else None
 
     async def _make_room(self) -> None:
         """Let others have the event loop at times: a recorder may give row after row without ever waiting."""

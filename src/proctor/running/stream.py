@@ -97,9 +97,13 @@ def _said(error: BaseException) -> str:
 
 
 class Turns(Generic[R]):
-    """Workers taking turns at a stream: it is asked for one row at a time, and whoever waits for it can be let go."""
+    """Workers taking turns at a stream: it is asked for one row at a time, and whoever waits for it can be let go.
+
+    *ended*: whether it has said that there are no more.
+    """
 
     def __init__(self, rows: AsyncGenerator[R, None]) -> None:
+        self.ended = False
         self._rows = rows
         self._over = False
         self._lock: Lock | None = None
@@ -122,6 +126,7 @@ class Turns(Generic[R]):
                 return None
             finally:
                 self._waiting = None
+            self.ended = row is None
             return row
 
     def _let_go(self, before: int) -> bool:

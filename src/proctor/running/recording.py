@@ -1,0 +1,57 @@
+"""A run's recorder, or none, as the run speaks to it: what its code raises names it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proctor.bridge import recordable
+from proctor.data.item import Item
+from proctor.data.outcome import Outcome
+from proctor.data.reply import ItemResult, Reply
+from proctor.errors import ProctorError, safe_message
+from proctor.running.eval import Eval
+from proctor.running.record import Event, Known, NoRecorder, Recorder, RowId
+
+__all__ = ["Recording"]
+
+
+class Recording:
+    """Raises a `ProctorError` for whatever the recorder raises; errors of ours and requests to stop pass as they are."""
+
+    def __init__(self, recorder: Recorder | None) -> None:
+        self._recorder = NoRecorder() if recorder is None else recorder
+        self._keeps = recorder is not None
+
+    async def start(self, evaluation: Eval) -> Known:
+        """The rows that are there already."""
+        known: Known = await self._ask("start", evaluation)
+        return known
+
+    async def find(self, row: RowId) -> ItemResult | None:
+        """What is there of a row."""
+        found: ItemResult | None = await self._ask("find", row)
+        return found
+
+    async def put(
+        self, row: RowId, value: Reply | Outcome | ItemResult, *, turn: int | None = None, item: Item | None = None
+    ) -> None:
+        """Keep what has ended; the same as an `Event`."""
+        if self._keeps:
+            await self._ask("put", Event(row, value, turn, item))
+
+    async def flush(self) -> None:
+        """Return when all of it is safe."""
+        await self._ask("flush")
+
+    async def _ask(self, method: str, *given: Any) -> Any:
+        try:
+            return await getattr(self._recorder, method)(*given)
+        except BaseException as error:
+            if isinstance(error, ProctorError) or not recordable(error):
+                raise
+            what = type(error).__name__
+            said = safe_message(error)
+            message = f"recorder {type(self._recorder).__name__}: its {method}() raised {what}" + (
+                "" if said == what else f": {said}"
+            )
+            raise ProctorError(message, code="RECORDER_FAILED") from error
