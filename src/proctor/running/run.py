@@ -134,12 +134,13 @@ class Run:
 
     async def _all_streamed(self) -> AsyncGenerator[Row | ItemResult, None]:
         """Rows of the items that arrive; of a bad item, its result."""
-        async with aclosing(arriving(self.plan.stream)) as items:
-            async for index, given in items:
+        maker = self.plan.maker
+        async with aclosing(arriving(self.plan.stream, unique_ids=maker.unique_ids)) as items:
+            async for index, given, made_id in items:
                 try:
                     if isinstance(given, ProctorError):
                         raise given
-                    row = self.plan.maker.make(given, index)
+                    row = maker.make(given, index, made_id=made_id)
                     if not row.cells:
                         message = "nothing to score with: give scorers, gates, or both"
                         raise UsageError(message, code="NO_SCORERS_PROVIDED")
