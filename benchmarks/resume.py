@@ -5,7 +5,6 @@ found and counted again, until the verdict; nothing is asked of the target. CPU 
 """
 
 import asyncio
-import os
 import tempfile
 import time
 from pathlib import Path
@@ -67,7 +66,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path, target = Path(folder) / "run.jsonl", Target()
         first = asyncio.run(whole(path, target))
-        size, asked = os.stat(path).st_size, target.calls
+        size, asked = path.stat().st_size, target.calls
         looks = [asyncio.run(look(path, target)) for _ in range(ROUNDS)]
         runs = [asyncio.run(whole(path, target)) for _ in range(ROUNDS)]
     again = target.calls - asked

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from proctor.checks.calls import passed
 from proctor.data.column import Column
 from proctor.data.outcome import Outcome
-from proctor.data.threshold import TOLERANCE
+from proctor.data.threshold import TOLERANCE, least_at
 from proctor.data.value import shown
 from proctor.errors import ProctorError, UsageError, cut
 from proctor.scoring.build import Findings, build_check
@@ -199,10 +199,10 @@ def _result(part: Scorer, outcome: Outcome) -> _Result:
     score = outcome.score
     if score is None:
         return _Result(part.key, passed=None, reason=outcome.reason)
-    if low + TOLERANCE < score < high - TOLERANCE:
+    if low + TOLERANCE < score < least_at(high):
         message = f"{part.key} scored {score:g}, neither a pass ({high:g}) nor a fail ({low:g})"
         raise PartFailed(message, code="PART_NOT_BINARY")
-    return _Result(part.key, passed=score >= high - TOLERANCE, reason=outcome.reason)
+    return _Result(part.key, passed=score >= least_at(high), reason=outcome.reason)
 
 
 # ── what is found and said ─────────────────────────────────────────────────────────────────────────────────────────

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from proctor.checks.pattern import PatternTimeout, compile_pattern
-from proctor.data.threshold import TOLERANCE
+from proctor.data.threshold import least_at
 from proctor.errors import UsageError
 from proctor.scoring.build import Findings, bool_option, build_check, quote, text_option
 from proctor.scoring.run import ScorerRun
@@ -188,7 +188,7 @@ def similarity(expected: str, *, ignore_case: bool = True, threshold: float | No
 
     def score(ctx: StepContext) -> float | bool:
         value: float = ctx.preprocess["score"]
-        return value if threshold is None else value >= threshold - TOLERANCE
+        return value if threshold is None else value >= least_at(threshold)
 
     def reason(ctx: StepContext) -> str:
         bound = "" if threshold is None else f" (needed: {threshold:g})"

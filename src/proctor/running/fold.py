@@ -14,7 +14,7 @@ from proctor.data.item import item_label
 from proctor.data.outcome import NotRun, Outcome
 from proctor.data.reply import ItemResult
 from proctor.data.result import NotScorableCounts
-from proctor.data.threshold import TOLERANCE
+from proctor.data.threshold import least_at
 from proctor.data.usage import Cost, Usage
 from proctor.running.columns import Cell, Columns
 from proctor.stats.exact import ExactSum
@@ -35,7 +35,7 @@ class ColumnFold:
 
     def __init__(self, cell: Cell, *, repeats: int = 1) -> None:
         self.cell = cell
-        self.top = cell.scorer.range[1] - TOLERANCE
+        self.top = least_at(cell.scorer.range[1])
         self.of = self.n = self.errors = self.not_scorable = self.not_run = self.no_reply = self.short = 0
         self.duration_ms = ExactSum()
         self.first: dict[str, tuple[tuple[int, int], str, Outcome]] = {}
@@ -97,9 +97,9 @@ class ColumnFold:
     def copy(self) -> ColumnFold:
         """The same counts, to be counted on by themselves."""
         made = copy(self)
-        made.duration_ms, made._sum = self.duration_ms.copy(), self._sum.copy()
-        made.first = dict(self.first)
-        made._begun = {index: (ended, list(scores)) for index, (ended, scores) in self._begun.items()}
+        made.duration_ms, made.first = self.duration_ms.copy(), dict(self.first)
+        made._sum = self._sum.copy()  # noqa: SLF001 - it is one of these
+        made._begun = {at: (ended, list(scores)) for at, (ended, scores) in self._begun.items()}  # noqa: SLF001
         return made
 
     @property

@@ -16,7 +16,7 @@ __all__ = ["Recording"]
 
 
 class Recording:
-    """Raises a `ProctorError` for whatever the recorder raises; errors of ours and requests to stop pass as they are."""
+    """Raises a `ProctorError` for whatever the recorder raises; our own errors and requests to stop pass as they are."""
 
     def __init__(self, recorder: Recorder | None) -> None:
         self._recorder = NoRecorder() if recorder is None else recorder
@@ -49,9 +49,7 @@ class Recording:
         except BaseException as error:
             if isinstance(error, ProctorError) or not recordable(error):
                 raise
-            what = type(error).__name__
-            said = safe_message(error)
-            message = f"recorder {type(self._recorder).__name__}: its {method}() raised {what}" + (
-                "" if said == what else f": {said}"
-            )
+            what, said = type(error).__name__, safe_message(error)
+            raised = what if said == what else f"{what}: {said}"
+            message = f"recorder {type(self._recorder).__name__}: its {method}() raised {raised}"
             raise ProctorError(message, code="RECORDER_FAILED") from error

@@ -7,7 +7,7 @@ from typing import Any
 
 from proctor.data.column import Column
 from proctor.data.outcome import NotRun, Origin, Outcome, Outcomes, Why
-from proctor.data.threshold import TOLERANCE
+from proctor.data.threshold import least_at
 from proctor.errors import ProctorError
 from proctor.running.columns import Cell
 from proctor.running.limits import Strikes
@@ -109,7 +109,7 @@ def any_failed(cells: Sequence[Cell], outcomes: Outcomes) -> bool:
     for cell, outcome in zip(cells, outcomes, strict=True):
         if outcome.status == "error":
             return True
-        if outcome.score is not None and outcome.score < cell.scorer.range[1] - TOLERANCE:
+        if outcome.score is not None and outcome.score < least_at(cell.scorer.range[1]):
             return True
     return False
 

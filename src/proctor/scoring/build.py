@@ -33,8 +33,8 @@ class Findings(Mapping[str, Any]):
 
         def found(*values: Any) -> Findings:
             made = new(cls)
-            made._places = places
-            made._values = values
+            made._places = places  # noqa: SLF001 - it is one of these
+            made._values = values  # noqa: SLF001
             return made
 
         return found

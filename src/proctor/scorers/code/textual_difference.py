@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from proctor.data.shown import plural
 from proctor.scorers.texts import answered, asked, beside_input
 from proctor.scoring.build import Findings, build_check
 from proctor.scoring.scorer import Scorer
@@ -32,7 +33,7 @@ def textual_difference() -> Scorer:
     def reason(ctx: StepContext) -> str:
         found = ctx.preprocess
         least = "at least " if found["pieces"] > 1 else ""
-        changes = f"{found['changes']} word{'' if found['changes'] == 1 else 's'} changed"
+        changes = f"{plural(found['changes'], 'word')} changed"
         return f"{least}{found['ratio']:.3f} in common, {changes}, lengths differ by {found['length_diff']:.0%}"
 
     return build_check(
