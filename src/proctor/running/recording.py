@@ -16,7 +16,7 @@ __all__ = ["Recording"]
 
 
 class Recording:
-    """Raises a `ProctorError` for whatever the recorder raises; our own errors and requests to stop pass as they are."""
+    """Raises a `ProctorError` for what the recorder raises; our own errors and requests to stop pass as they are."""
 
     def __init__(self, recorder: Recorder | None) -> None:
         self._recorder = NoRecorder() if recorder is None else recorder
