@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.data.outcome import Failure, NotRun, NotScorable, Outcome
 from proctor.data.reply import ItemResult
+from proctor.data.shown import plural
 from proctor.data.tags import tags_of
 from proctor.errors import UsageError
 
@@ -49,7 +50,7 @@ RECORD_KEYS = _OF_ROW + _OF_OUTCOME
 def records_of(result: EvalResult) -> list[dict[str, Any]]:
     """The outcomes of the rows that were kept. Raises `UsageError` when none was, though some ran."""
     if result.keep == "none" and result.summary.items:
-        ran = f"{result.summary.items} row{'' if result.summary.items == 1 else 's'} ran"
+        ran = f"{plural(result.summary.items, 'row')} ran"
         message = f'{ran}, but keep="none" kept no row: run with keep="all" for records'
         raise UsageError(message, code="ROWS_NOT_KEPT")
     needed = {mean.column: mean.needed for mean in result.means}

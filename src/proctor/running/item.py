@@ -20,7 +20,7 @@ from proctor.running.ask import Asker, Conversation
 from proctor.running.columns import Cell
 from proctor.running.eval import Eval
 from proctor.running.holds import Have, what_holds, what_to_go_on_from
-from proctor.running.record import Event
+from proctor.running.recording import Recording
 from proctor.running.rows import Row, TurnPlan, context_of
 from proctor.running.score import RowScorer, any_failed, not_run
 from proctor.running.target import Target
@@ -38,11 +38,11 @@ class RowRunner:
     *changed*: how many rows were there and are of another item now.
     """
 
-    def __init__(self, target: Target | None, evaluation: Eval) -> None:
+    def __init__(self, target: Target | None, evaluation: Eval, recording: Recording) -> None:
         self._target = target
         self._asker = Asker(target, evaluation)
-        self._scorer = RowScorer(evaluation.recorder, evaluation.scorer_timeout)
-        self._recorder = evaluation.recorder
+        self._scorer = RowScorer(recording, evaluation.scorer_timeout)
+        self._recording = recording
         self._skips = evaluation.skip_scorers_after_gate_failure
         self._context = evaluation.request_context
         self._evaluation = evaluation
@@ -59,8 +59,7 @@ class RowRunner:
             result = await self._conversation(row, replies, have)
         else:
             result = await self._single(row, replies, have)
-        if self._recorder is not None:
-            await self._recorder.put(Event(row.id, result))
+        await self._recording.put(row.id, result)
         return result
 
     def look(self, found: ItemResult, row: Row) -> tuple[ItemResult | None, bool]:
@@ -125,8 +124,8 @@ class RowRunner:
 
     async def _new_reply(self, row: Row, conversation: Conversation, *, turn: TurnPlan | None = None) -> Reply:
         reply = row.reply or await self._asker.ask(row, conversation, turn=turn)
-        if self._recorder is not None:
-            await self._recorder.put(Event(row.id, reply, None if turn is None else turn.index, row.item, row.index))
+        turn_index = None if turn is None else turn.index
+        await self._recording.put(row.id, reply, turn=turn_index, item=row.item, index=row.index)
         return reply
 
     async def _gates_then_scorers(

@@ -88,11 +88,11 @@ def warn_of_forgetting(plan: Plan) -> None:
 def _rows(source: Source, maker: RowMaker) -> tuple[Row, ...]:
     rows: list[Row] = []
     problems: list[tuple[str, ProctorError]] = []
-    for (place, item), index in zip(source.rows, source.indexes, strict=True):
+    for (place, item), index, made_id in zip(source.rows, source.indexes, source.made_ids, strict=True):
         try:
             if isinstance(item, ProctorError):
                 raise item
-            rows.append(maker.make(item, index))
+            rows.append(maker.make(item, index, made_id=made_id))
         except ProctorError as problem:
             called = f" ({item.id})" if isinstance(item, Item) and isinstance(item.id, str) and item.id else ""
             problems.append((f"{place}{called}", problem))
