@@ -21,9 +21,9 @@ from proctor import (
 from proctor.data.column import Column
 from proctor.data.outcome import Outcomes
 from proctor.errors import ProctorError
-from proctor.running.eval import Eval
 from proctor.running.record import Event, Known, NoRecorder, Recorder
 from tests.running.graded import asked, graded, saved
+from tests.running.plans import plan_of
 
 ROW = ("i0", 0)
 GATE = Outcome(Column("gate", None, "g", "g"), "scored", 1.0)
@@ -52,7 +52,7 @@ class Listening(MemoryRecorder):
 
 async def test_a_new_recorder_knows_nothing():
     recorder: Recorder = MemoryRecorder()
-    assert await recorder.start(Eval(data=[])) == Known()
+    assert await recorder.start(plan_of()) == Known()
     assert await recorder.find(ROW) is None
 
 
@@ -63,7 +63,7 @@ async def test_a_row_that_was_begun_is_found_with_what_there_is_of_it():
     found = await recorder.find(ROW)
     assert (found.item_id, found.repeat, found.status) == ("i0", 0, "not_run")
     assert (found.replies, found.gates, found.scorers) == ((Reply("out"),), Outcomes([GATE]), Outcomes([SCORED]))
-    assert await recorder.start(Eval(data=[])) == Known(begun={ROW})
+    assert await recorder.start(plan_of()) == Known(begun={ROW})
 
 
 async def test_a_row_that_ended_is_found_as_it_ended():
@@ -71,14 +71,14 @@ async def test_a_row_that_ended_is_found_as_it_ended():
     await recorder.put(Event(ROW, Reply("out")))
     await recorder.put(Event(ROW, DONE))
     assert await recorder.find(ROW) is DONE
-    assert await recorder.start(Eval(data=[])) == Known(finished={ROW})
+    assert await recorder.start(plan_of()) == Known(finished={ROW})
     assert recorder.finished == {ROW: DONE}
 
 
 async def test_no_recorder_keeps_nothing():
     recorder: Recorder = NoRecorder()
     await recorder.put(Event(ROW, DONE))
-    assert await recorder.start(Eval(data=[])) == Known()
+    assert await recorder.start(plan_of()) == Known()
     assert await recorder.find(ROW) is None
 
 
@@ -171,7 +171,7 @@ class Full(Listening):
         if place == self.at:
             raise self.error("no space left on device")
 
-    async def start(self, evaluation):
+    async def start(self, plan):
         self._raise_at("start")
         return Known(begun={("i1", 0)})
 
@@ -314,7 +314,7 @@ def test_r02_a_row_that_was_begun_is_not_asked_again():
     options = {"target": target, "data": asked(0.5), "gates": [counted], "recorder": recorder}
     with pytest.raises(KeyboardInterrupt):
         run_evals_sync(**options, scorers=[graded().replace(generate_score=interrupt)])
-    assert asyncio.run(recorder.start(Eval(data=[]))).begun == {ROW}
+    assert asyncio.run(recorder.start(plan_of())).begun == {ROW}
     result = run_evals_sync(**options, scorers=[graded()])
     assert (target.asked, ran) == ([0.5], [0.5])
     assert [outcome.score for outcome in result.items[0].outcomes] == [1.0, 0.5]
@@ -347,7 +347,7 @@ async def test_only_rows_that_were_begun_or_finished_are_asked_for():
         await recorder.put(Event((f"i{n}", 0), value))
     await recorder.put(Event(ROW, ItemResult(item=Item("x"), item_id="i0", replies=(Reply(0.5),))))
     await run_evals(data=saved(0.1, 0.2, 0.3, 0.4), scorers=[graded()], recorder=recorder)
-    assert recorder.found == [("i0", 0), ("i1", 0)]
+    assert recorder.found == [("i1", 0), ("i0", 0)]  # new work first
 
 
 def counting(id, ran, *, score=1.0):

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proctor import (
-    Eval,
     Item,
     JsonlRecorder,
     MemoryRecorder,
@@ -34,10 +33,11 @@ from proctor.data.reply import ItemResult
 from proctor.data.result import EvalResult, Summary
 from proctor.running.record import Event, Known
 from tests.running.graded import asked, graded, saved
+from tests.running.plans import plan_of
 from tests.support import ROOT
 
 ROW = ("i0", 0)
-NOTHING = Eval(data=[])
+NOTHING = plan_of()
 SCORED = Outcome(Column("scorer", None, "s", "s"), "scored", 0.5)
 WHOLE = ItemResult(item=Item("x", id="i0"), item_id="i0", replies=(Reply("out"),), scorers=(SCORED,))
 
@@ -57,9 +57,9 @@ async def with_events(path, *events):
     return recorder
 
 
-async def known(path, evaluation=NOTHING):
+async def known(path, plan=NOTHING):
     recorder = JsonlRecorder(path)
-    found = await recorder.start(evaluation)
+    found = await recorder.start(plan)
     await recorder.flush()
     return found
 

@@ -17,12 +17,13 @@ from proctor.errors import ProctorError, TargetError, UsageError
 from proctor.running.item import RowRunner, broken_row, raise_first_error, stopped_row
 from proctor.running.listen import Listener
 from proctor.running.plan import Plan, warn_of_forgetting
+from proctor.running.progress import Progress
 from proctor.running.record import Known, utc_now
 from proctor.running.recording import Recording
 from proctor.running.rows import Row
 from proctor.running.score import not_run
 from proctor.running.stream import Turns, arriving
-from proctor.running.tally import Progress, Tally
+from proctor.running.tally import Tally
 from proctor.running.verdict import decide
 from proctor.running.workers import at_once, in_own_task
 from proctor.scoring.failure import failure_from

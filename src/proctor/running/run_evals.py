@@ -11,8 +11,8 @@ from proctor.data.result import EvalResult
 from proctor.errors import UsageError
 from proctor.running.eval import Eval, door, sync_door
 from proctor.running.plan import Plan, make_plan
+from proctor.running.progress import Progress
 from proctor.running.run import Run
-from proctor.running.tally import Progress
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Task

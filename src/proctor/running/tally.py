@@ -9,31 +9,14 @@ from proctor.data.mean import Mean
 from proctor.data.reply import ItemResult
 from proctor.data.result import Summary
 from proctor.data.tags import TagMeans
-from proctor.data.usage import Cost
 from proctor.running.fold import Fold
 from proctor.running.plan import Plan
+from proctor.running.progress import Progress
 from proctor.running.record import Known
 from proctor.running.tags import TagFolds
 from proctor.running.verdict import column_mean
 
-__all__ = ["Progress", "Tally"]
-
-
-class Progress:
-    """How far a run is, while it goes on.
-
-    *total*: rows in all, None for a stream. *done*, *failed* (a gate or threshold fell short), *errors* (the target or
-    a scorer failed): rows. *not_scorable*: outcomes. *in_flight*: what is being worked at, since when (`perf_counter`).
-    *cost*: of the replies so far, as in `Summary.cost`.
-    """
-
-    __slots__ = ("cost", "done", "errors", "failed", "in_flight", "not_scorable", "total")
-
-    def __init__(self, total: int | None) -> None:
-        self.total = total
-        self.done = self.failed = self.errors = self.not_scorable = 0
-        self.cost: Cost | None = None
-        self.in_flight: dict[str, float] = {}
+__all__ = ["Tally"]
 
 
 class Taken(NamedTuple):

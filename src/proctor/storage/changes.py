@@ -36,8 +36,8 @@ def _data(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         return []
     had, have = before.get("items"), after.get("items")
     if had != have:
-        return [f"the data has {plural(have, 'item')}, and had {had}"]
-    return [f"the data is another, though it still has {plural(have, 'item')}"]
+        return [f"the data has {plural(int(have or 0), 'item')}, and had {had}"]
+    return [f"the data is another, though it still has {plural(int(have or 0), 'item')}"]
 
 
 def _options(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -98,7 +98,7 @@ class StoredItems(Sequence[ItemResult]):
         query = select(ITEM.c.no).where(ITEM.c.eval == self._run).order_by(ITEM.c.place, ITEM.c.repeat)
         numbers = (await connection.execute(query.offset(start).limit(count))).scalars().all()
         columns = await columns_of(connection, self._run)
-        return await results_of(connection, self._run, numbers, columns=columns)
+        return await results_of(connection, self._run, numbers=numbers, columns=columns)
 
     async def _page(
         self, connection: AsyncConnection, after: tuple[int, int] | None, columns: dict[int, Column]
@@ -109,4 +109,4 @@ class StoredItems(Sequence[ItemResult]):
         if after is not None:
             query = query.where(tuple_(ITEM.c.place, ITEM.c.repeat) > after)
         numbers = (await connection.execute(query)).scalars().all()
-        return await results_of(connection, self._run, numbers, columns=columns)
+        return await results_of(connection, self._run, numbers=numbers, columns=columns)

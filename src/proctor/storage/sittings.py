@@ -90,7 +90,7 @@ class Sitting:
         self._ended = values, result.status, max(whole - self.spent_ms, 0.0)
 
 
-async def begin_sitting(engine: AsyncEngine, beginning: Beginning, plan: Plan, *, pen: Pen) -> Sitting:
+async def begin_sitting(engine: AsyncEngine, beginning: Beginning, *, plan: Plan, pen: Pen) -> Sitting:
     """The sitting that now begins, written down. Raises `UsageError` when the run may not be gone on with."""
     session = session_of(plan.evaluation)
     if beginning.resume is None:
