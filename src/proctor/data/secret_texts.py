@@ -1,0 +1,180 @@
+"""Secrets within texts, and which keys say that a secret stands under them.
+
+Most texts hold none, and are looked at only for some short words (hints) and for what a key must have: many letters and
+digits in a row. Only what has one of them is searched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+
+from proctor.data.secret_rules import DEFAULT_RULES, Rule
+
+__all__ = ["Finder", "SecretTexts"]
+
+_MARK = "[secret removed: "
+_LONGEST_KEY = 80
+_REMEMBERED = 4096  # keys, and texts
+_SHORT = 64  # such texts are remembered
+_SHORTEST = 6  # no text that is shorter is a secret by its looks
+
+# A hint of our rules that ordinary JSON holds too, with what must be there as well.
+_FINER = {
+    "key": r"key(?:(?<=[a-z_-]key)(?:(?![a-z])|id)|[a-z ]{0,10}-----)",
+    "token": r"token(?!s)",
+    "auth": r"auth(?:orization|[\"'\\]{0,5}[ ]{0,2}[:=])",
+    "pass": r"pass(?:w|phrase|code)",
+    "@": r"://[^\s/@:\"]{0,1200}:[^\s/\"]{1,3000}@",
+    "=": r"(?:key|sig|signature|pwd)=",
+}
+
+# To find many letters and digits in a row: all of them as one character, everything else as another.
+_ROW = 20
+_IN_A_ROW = bytes(120 if chr(code).isalnum() or chr(code) in "-_+/=" else 32 for code in range(128)) + b" " * 128
+_BEFORE = 12  # characters before a row that may belong to it
+_CODED = ('"base64"', '"utf32"')
+
+_QUOTE = r"\\{0,4}[\"']"
+_QUOTED = r"[bfru]{0,2}(?P<open>" + _QUOTE + r")(?P<secret>(?:(?!(?P=open))(?:\\.|[^\\\n])){1,4000})"
+_BARE = r"[^\s\"'\\&;,<>(){}\[\]]"
+_MIXED = rf"(?={_BARE}{{0,200}}[0-9])(?={_BARE}{{0,200}}[A-Za-z])"
+_CODE = r"(?!(?:None|null|true|false|undefined)\b)(?!self\.|os\.|\$[{(A-Z_])(?![A-Za-z_][\w.]{0,80}[(\[])"
+_VALUE = (
+    rf"(?:(?:{_QUOTE})?[ ]{{0,2}}(?:=>|:=|={{1,2}}|:)[ ]{{0,2}}{_QUOTED}"
+    rf"|=(?!=){_CODE}(?P<secret_2>{_BARE}{{3,2000}})"
+    rf"|[ ]{{0,2}}[:=][ ]{{1,2}}{_CODE}{_MIXED}(?P<secret_3>{_BARE}{{4,2000}})"
+    rf"|:{_MIXED}(?P<secret_4>{_BARE}{{4,2000}}))"
+)
+
+
+class Finder:
+    """A rule, made ready."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self.mark = f"{_MARK}{rule.name}]"
+        self.exact = frozenset(_normal(key) for key in rule.keys if not key.startswith("*"))
+        self.endings = tuple(_normal(key) for key in rule.keys if key.startswith("*"))
+        self.hints = rule.hints or tuple(max(key.strip("*").split("_"), key=len) for key in rule.keys)
+        self._seen = (*self.hints, *(begin.lower() for begin in rule.begins))
+
+    def may_find(self, lowered: str) -> bool:
+        """Whether a text may hold what it looks for."""
+        return not self._seen or any(hint in lowered for hint in self._seen)
+
+    def fits(self, value: str) -> bool:
+        """Whether a value under one of its keys is a secret."""
+        return self.rule.shape is None or self._shape.fullmatch(value) is not None
+
+    def replaced(self, text: str) -> str:
+        """A text with what it finds replaced."""
+        if self.rule.keys:
+            text = self._named.sub(self._removed, text)
+        return text if self.rule.pattern is None else self._looks.sub(self._removed, text)
+
+    def _removed(self, found: re.Match[str]) -> str:
+        secrets = [name for name, part in found.groupdict().items() if name.startswith("secret") and part]
+        if not secrets:
+            return self.mark
+        whole, part = found[0], found[secrets[0]]
+        if part.startswith(_MARK) or ("open" in found.re.groupindex and not self.fits(part)):
+            return whole
+        start, end = (at - found.start() for at in found.span(secrets[0]))
+        return f"{whole[:start]}{self.mark}{whole[end:]}"
+
+    @cached_property
+    def _named(self) -> re.Pattern[str]:
+        names = "|".join(
+            ("" if key.startswith("*") else "(?<![A-Za-z0-9_-])") + key.strip("*").replace("_", "[_-]?")
+            for key in self.rule.keys
+        )
+        return re.compile(f"(?:{names}){_VALUE}", re.IGNORECASE)
+
+    @cached_property
+    def _looks(self) -> re.Pattern[str]:
+        return re.compile(self.rule.pattern or "")
+
+    @cached_property
+    def _shape(self) -> re.Pattern[str]:
+        return re.compile(self.rule.shape or "", re.DOTALL)
+
+
+class SecretTexts:
+    """What some rules find in texts, and which of them a key belongs to."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.finders = tuple(map(Finder, rules))
+        hints = dict.fromkeys(hint for finder in self.finders for hint in finder.hints)
+        others = {hint for finder in self.finders if finder.rule not in DEFAULT_RULES for hint in finder.hints}
+        finer = {hint: re.compile(_FINER[hint]) for hint in hints if hint in _FINER and hint not in others}
+        self._hints = tuple((hint, finer.get(hint)) for hint in hints)
+        self._begins = [begin for finder in self.finders for begin in finder.rule.begins]
+        self._always = any(not finder.hints and not finder.rule.begins for finder in self.finders)
+        self._known: dict[str, Finder | None] = {}
+        self._harmless: set[str] = set()  # short texts come again and again: ids, words of ours
+
+    def suspicious(self, text: str) -> bool:
+        """Whether a text, or the JSON of a value, may hold a secret."""
+        if self._always:
+            return True
+        lowered = text.lower()
+        for hint, finer in self._hints:
+            if hint in lowered and (finer is None or finer.search(lowered)):
+                return True
+        rows = text.encode("utf-8", "replace").translate(_IN_A_ROW)
+        return _ROW * b"x" in rows and self._in_a_row(text, rows)
+
+    def replaced(self, text: str) -> str:
+        """A text with all that is found replaced; the same object when nothing is."""
+        if len(text) < _SHORTEST or text in self._harmless:
+            return text
+        if not self.suspicious(text):
+            if len(text) <= _SHORT and len(self._harmless) < _REMEMBERED:
+                self._harmless.add(text)
+            return text
+        lowered, made = text.lower(), text
+        for finder in self.finders:
+            if finder.may_find(lowered):
+                made = finder.replaced(made)
+        return text if made == text else made
+
+    def under(self, key: str) -> Finder | None:
+        """The rule that says what stands under this key."""
+        try:
+            return self._known[key]
+        except KeyError:
+            found = self._of_key(key)
+            if len(self._known) < _REMEMBERED:
+                self._known[key] = found
+            return found
+
+    def _of_key(self, key: str) -> Finder | None:
+        if len(key) > _LONGEST_KEY:
+            return None
+        name = _normal(key)
+        return next((one for one in self.finders if name in one.exact or name.endswith(one.endings)), None)
+
+    def _in_a_row(self, text: str, rows: bytes) -> bool:
+        """Whether a row of letters and digits may be a key by its beginning, or is text or bytes in another form."""
+        if not text.isascii():
+            text = text.encode("utf-8", "replace").decode("latin-1")  # a character for each byte
+        at = rows.find(_ROW * b"x")
+        while at >= 0:
+            end = rows.find(b" ", at)
+            end = len(rows) if end < 0 else end
+            around = text[max(at - _BEFORE, 0) : end]
+            if _CODED[0] in around or _CODED[1] in around or self._beginning.search(around):
+                return True
+            at = rows.find(_ROW * b"x", end)
+        return False
+
+    @cached_property
+    def _beginning(self) -> re.Pattern[str]:
+        return re.compile("|".join(map(re.escape, self._begins)) or r"(?!)")
+
+
+def _normal(key: str) -> str:
+    """The letters and digits of a key, in lower case: `apiKey`, `API-KEY` and `api_key` are one."""
+    return "".join(filter(str.isalnum, key)).lower()
