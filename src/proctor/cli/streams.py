@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import Any, TextIO
 
+from proctor.data.secrets import redact_text
 from proctor.errors import visible
 
 __all__ = ["complain", "friendly_streams", "say", "say_bytes"]
@@ -51,11 +52,11 @@ def say_bytes(content: bytes, stream: TextIO | None) -> None:
 
 
 def complain(text: str) -> None:
-    """Print on standard error, with what a terminal could obey escaped; nowhere when it was closed."""
+    """Print on standard error, without secrets, what a terminal could obey escaped; nowhere when it was closed."""
     if sys.stderr is None:
         return
     try:
-        print(visible(text), file=sys.stderr, flush=True)  # noqa: T201 - as in `say`
+        print(visible(redact_text(text)), file=sys.stderr, flush=True)  # noqa: T201 - as in `say`
     except BrokenPipeError:
         _forget_reader(sys.stderr)
 

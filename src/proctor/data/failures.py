@@ -16,6 +16,7 @@ from proctor.data.mean import Mean
 from proctor.data.outcome import Failure, Outcome
 from proctor.data.read import read_messages
 from proctor.data.reply import ItemResult
+from proctor.data.secrets import redact_text
 from proctor.data.shown import count_of, shown_score
 from proctor.data.threshold import Threshold
 from proctor.data.value import MISSING, Value, shown
@@ -90,7 +91,7 @@ class FailedRow(Value):
         return "; ".join(str(shortfall) for shortfall in self.shortfalls)
 
     def __str__(self) -> str:
-        lines = [visible(self.name)]
+        lines = [visible(redact_text(self.name))]
         last: str | None = None
         for shortfall in self.shortfalls:
             lines.append(f"  {_line(str(shortfall), _LONGEST_REASON)}")
@@ -211,5 +212,5 @@ def reply_text(output: object, *, limit: int = _LONGEST_REPLY) -> str:
 def _line(text: str, limit: int) -> str:
     """How *text* begins, on one line; no more of it is looked at than can be shown."""
     most = 8 * limit
-    line = " ".join(text[:most].split()) + ("..." if len(text) > most else "")
+    line = " ".join(redact_text(text[:most]).split()) + ("..." if len(text) > most else "")
     return cut(visible(line), limit)

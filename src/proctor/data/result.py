@@ -139,7 +139,7 @@ class EvalResult(Value):
         return records_of(self)
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """The whole result as JSON text, which `from_json` reads back equal."""
+        """The whole result as JSON text, which `from_json` reads back equal, but for secrets: they are replaced."""
         text: str = import_object("proctor.data.codec:dumps")(self, indent=indent)
         return text
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from proctor.data.value import Value
 from proctor.errors import UsageError
 
 __all__ = ["DEFAULT_RULES", "Rule"]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Rule(Value):
+@dataclass(frozen=True, slots=True)
+class Rule:
     """One kind of secret. *name*: what the replacement says was there: `[secret removed: api key]`.
 
     *keys*: names that secrets stand under: keys of mappings, headers, query parameters, `name=value` in texts. Written

@@ -81,7 +81,7 @@ class Secrets:
 
     def _mapping(self, written: dict[str, Any]) -> dict[str, Any]:
         tag = written.get(_TAG)
-        if tag in _UNTOUCHED:
+        if type(tag) is str and tag in _UNTOUCHED:
             return written
         if tag == "text" or tag == "bytes":
             return self._coded(written)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from proctor.data.item import item_label
 from proctor.data.mean import Mean
 from proctor.data.outcome import Outcome
+from proctor.data.secrets import redact_text
 from proctor.data.shown import count_of, shown_interval, shown_score
 from proctor.errors import cut, visible
 
@@ -41,11 +42,12 @@ def result_table(result: EvalResult, *, width: int = 100) -> str:
 
 
 def printable(text: str) -> str:
-    r"""*text* on one line, with what a terminal could obey or not show written as an escape.
+    r"""*text* on one line, without secrets, and with what a terminal could obey or not show written as an escape.
 
     >>> printable("a\tb\x1b[31m")
     'a b\\x1b[31m'
     """
+    text = redact_text(text)
     return text if text.isprintable() else visible(" ".join(text.split()))
 
 
@@ -185,7 +187,7 @@ def footer(result: EvalResult) -> str:
     if summary.duration_ms is not None:
         parts.append(f"{summary.duration_ms / 1000:.1f} s")
     notes = (
-        f"; {len(summary.notes)} note{'' if len(summary.notes) == 1 else 's'}: {cut(summary.notes[0], _LONGEST)}"
+        f"; {len(summary.notes)} note{'' if len(summary.notes) == 1 else 's'}: {cut(printable(summary.notes[0]), _LONGEST)}"
         if summary.notes
         else ""
     )

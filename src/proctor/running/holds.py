@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,6 +11,7 @@ from proctor.data.column import Column, ScorerRef
 from proctor.data.item import Item
 from proctor.data.outcome import Outcomes
 from proctor.data.reply import ItemResult
+from proctor.data.secrets import safe_json
 from proctor.data.value import MISSING, Missing
 from proctor.running.rows import Row
 from proctor.scoring.entry import ScorerEntry
@@ -93,8 +93,8 @@ def _is_unknown(item: Item) -> bool:
 
 
 def _text(values: list[Any]) -> str:
-    """As it is written, where 1 and True are two things."""
-    return json.dumps(encode(values), sort_keys=True)
+    """As it is written, where 1 and True are two things, and secrets are not."""
+    return safe_json(encode(values), sort_keys=True)
 
 
 def _asked(item: Item) -> list[Any]:

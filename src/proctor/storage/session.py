@@ -16,6 +16,7 @@ from typing import Any
 
 from proctor.data.column import Column
 from proctor.data.plain import canonical_json, plain
+from proctor.data.secrets import redact
 from proctor.data.value import Value
 from proctor.errors import EncodingError
 from proctor.plugins import import_object
@@ -126,8 +127,9 @@ def _is_setting(cell: Any) -> bool:
 
 
 def _digest(content: Any) -> str:
+    """A fingerprint of it without its secrets: a renewed key makes no other run."""
     try:
-        text = canonical_json(plain(content))
+        text = canonical_json(redact(plain(content)))
     except (EncodingError, RecursionError):
         return UNKNOWN
     from hashlib import sha256
