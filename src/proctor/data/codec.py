@@ -99,7 +99,7 @@ def encode(value: Any) -> Any:
 
 
 def dumps(value: Any, *, indent: int | None = None) -> str:
-    """Anything as JSON text, with the version of its form: valid UTF-8, no NaN, and no secrets (`proctor.data.secrets`)."""
+    """Anything as JSON text, with the version of its form. It is valid UTF-8 and holds no NaN, and no secrets."""
     separators = (",", ":") if indent is None else None
     whole = {"schema": SCHEMA, "value": encode(value)}
     try:

@@ -152,13 +152,13 @@ def _shortfalls(row: ItemResult, means: dict[Any, Mean]) -> Iterator[Shortfall]:
     if row.error is not None:
         said = row.replies[-1] if row.replies else None
         came = None if said is None or said.output is MISSING else reply_text(said.output)
-        yield Shortfall(kind="target", why=str(row.error), error=row.error, reply=came)
+        yield Shortfall(kind="target", why=redact_text(str(row.error)), error=row.error, reply=came)
     for outcome in row.outcomes:
         mean = means.get(outcome.column)
         if mean is not None and (found := _what(outcome, mean)) is not None:
             yield Shortfall(
                 kind=found[0],
-                why=found[1],
+                why=redact_text(found[1]),
                 outcome=outcome,
                 error=outcome.error,
                 reply=_scored_reply(row, outcome.column.turn),

@@ -18,7 +18,7 @@
     duration_ms                  time spent in the scorer
 
 Every dict has every key, in this order. What is missing is None, never 0 and never an empty text of ours. A row without
-any outcome is one dict whose column is None, so that no row is lost. Secrets in the texts are replaced: `proctor.data.secrets`.
+any outcome is one dict whose column is None, so that no row is lost. In texts, secrets are replaced.
 """
 
 from __future__ import annotations
@@ -105,4 +105,7 @@ def _clean(text: str | None) -> str | None:
 
 
 def _error(failure: Failure | None) -> dict[str, Any]:
-    return {"error": None if failure is None else redact_text(str(failure)), "error_code": None if failure is None else failure.code}
+    return {
+        "error": None if failure is None else redact_text(str(failure)),
+        "error_code": None if failure is None else failure.code,
+    }

@@ -37,7 +37,7 @@ _BEFORE = 12  # characters before a row that may belong to it
 _CODED = ('"base64"', '"utf32"')
 
 _QUOTE = r"\\{0,4}[\"']"
-_QUOTED = r"[bfru]{0,2}(?P<open>" + _QUOTE + r")(?P<secret>(?:(?!(?P=open))(?:\\.|[^\\\n])){1,4000})"
+_QUOTED = r"[bfru]{0,2}(?P<open>" + _QUOTE + r")(?P<secret>(?:(?!(?P=open))(?:\\{1,8}.|[^\\\n])){1,4000})"
 _BARE = r"[^\s\"'\\&;,<>(){}\[\]]"
 _MIXED = rf"(?={_BARE}{{0,200}}[0-9])(?={_BARE}{{0,200}}[A-Za-z])"
 _CODE = r"(?!(?:None|null|true|false|undefined)\b)(?!self\.|os\.|\$[{(A-Z_])(?![A-Za-z_][\w.]{0,80}[(\[])"
@@ -70,16 +70,17 @@ class Finder:
 
     def replaced(self, text: str) -> str:
         """A text with what it finds replaced."""
-        if self.rule.keys:
-            text = self._named.sub(self._removed, text)
-        return text if self.rule.pattern is None else self._looks.sub(self._removed, text)
+        if self.rule.pattern is not None:
+            text = self._looks.sub(self._removed, text)
+        return self._named.sub(self._removed, text) if self.rule.keys else text
 
     def _removed(self, found: re.Match[str]) -> str:
         secrets = [name for name, part in found.groupdict().items() if name.startswith("secret") and part]
         if not secrets:
             return self.mark
         whole, part = found[0], found[secrets[0]]
-        if part.startswith(_MARK) or ("open" in found.re.groupindex and not self.fits(part)):
+        done = found.string.startswith(_MARK, found.start(secrets[0]))
+        if done or ("open" in found.re.groupindex and not self.fits(part)):
             return whole
         start, end = (at - found.start() for at in found.span(secrets[0]))
         return f"{whole[:start]}{self.mark}{whole[end:]}"

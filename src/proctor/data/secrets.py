@@ -17,7 +17,8 @@ __all__ = ["Secrets", "redact", "redact_text", "redactor", "register_secret_rule
 
 _TAG = "$"
 _UNTOUCHED = {"missing", "int", "float", "datetime", "date", "time", "timedelta", "decimal"}
-_WHOLE = {"text", "bytes", "opaque"}
+_CODED = {"text", "bytes"}
+_WHOLE = {*_CODED, "opaque"}
 _OF_A_SCHEMA = ("type", "$ref", "anyOf", "oneOf", "allOf", "properties")
 
 
@@ -79,11 +80,13 @@ class Secrets:
     def _key(self, key: Any) -> Any:
         return self._texts.replaced(key) if type(key) is str else self.value(key)
 
-    def _mapping(self, written: dict[str, Any]) -> dict[str, Any]:
+    def _mapping(self, written: dict[str, Any]) -> Any:
         tag = written.get(_TAG)
-        if type(tag) is str and tag in _UNTOUCHED:
+        if type(tag) is not str:
+            return self._entries(written)
+        if tag in _UNTOUCHED:
             return written
-        if tag == "text" or tag == "bytes":
+        if tag in _CODED:
             return self._coded(written)
         if tag == "map" and type(written.get("items")) is list:
             made = [self._pair(pair) for pair in written["items"]]
@@ -207,7 +210,7 @@ def register_secret_rule(rule: Rule) -> None:
 
 
 def redactor(hook: Callable[[str], str]) -> Secrets:
-    """The rules of the process, and then *hook*, which is given every text (no keys of mappings) and gives what is kept.
+    """The rules of the process, and then *hook*: it is given every text (no keys of mappings) and gives what is kept.
 
     A hook that raises, or gives no text, is a `ProctorError` with the code `REDACT_FAILED`, which shows no text. Give
     the same for what it has given, or a resumed run takes its own rows for others.
@@ -241,5 +244,3 @@ def redact_text(text: str) -> str:
 def safe_json(encoded: Any, **options: Any) -> str:
     """The JSON text of what `encode` gave, without secrets. *options*: of `json.dumps`."""
     return _default().json(encoded, **options)
-
-

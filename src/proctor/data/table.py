@@ -186,12 +186,11 @@ def footer(result: EvalResult) -> str:
         parts.append(f"{summary.cost.amount:.4f} {summary.cost.unit}")
     if summary.duration_ms is not None:
         parts.append(f"{summary.duration_ms / 1000:.1f} s")
-    notes = (
-        f"; {len(summary.notes)} note{'' if len(summary.notes) == 1 else 's'}: {cut(printable(summary.notes[0]), _LONGEST)}"
-        if summary.notes
-        else ""
-    )
-    return ", ".join(parts) + notes
+    return ", ".join(parts) + (_first_note(summary.notes) if summary.notes else "")
+
+
+def _first_note(notes: Sequence[str]) -> str:
+    return f"; {len(notes)} note{'' if len(notes) == 1 else 's'}: {cut(printable(notes[0]), _LONGEST)}"
 
 
 # ── text of a given width ──────────────────────────────────────────────────────────────────────────────────────────

@@ -41,7 +41,9 @@ class Listener:
                 if not recordable(error):
                     raise
                 self._failures += 1
-                self._first = self._first or f"{type(error).__name__}: {redact_text(safe_message(error))} (on {result.item_id})"
+                self._first = (
+                    self._first or f"{type(error).__name__}: {redact_text(safe_message(error))} (on {result.item_id})"
+                )
 
     @property
     def note(self) -> str | None:

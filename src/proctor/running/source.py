@@ -10,8 +10,8 @@ from typing import Any
 
 from proctor.data.item import Item, style_of_row
 from proctor.data.row import item_from_row
-from proctor.data.value import Value
 from proctor.data.secrets import redact_text
+from proctor.data.value import Value
 from proctor.errors import ProctorError, UnknownName, UsageError, safe_message
 from proctor.plugins import find, known
 from proctor.running.choice import Picker, picked_from
