@@ -32,6 +32,8 @@ HIDDEN = {
     "who calls curl": (f"curl -s -u ann:{SECRET} https://example.com", "password"),
     "a repr": (f"{{'Authorization': 'Bearer {SECRET}', 'Accept': '*/*'}}", "authorization header"),
     "a repr of bytes": (f"[(b'authorization', b'Bearer {SECRET}')]", "authorization header"),
+    "a repr of pairs": (f"Headers([('accept', '*/*'), ('x-api-key', '{SECRET}')])", "api key"),
+    "pairs in JSON": (json.dumps([["a", "b"], ["X-Access-Token", SECRET]]), "token"),
     "JSON": (f'{{"api_key": "{SECRET}"}}', "api key"),
     "JSON in JSON": (json.dumps(json.dumps({"client_secret": f'a"{SECRET}'})), "secret"),
     "JSON that is cut off": (f'{{"password": "{SECRET} and', "password"),
@@ -84,6 +86,7 @@ SHOWN = [
     "Write to ann@example.com or visit https://example.com:8080/a@b?page=2&sort=key",
     "https://ann@example.com/",
     "call_MY94XAcnfHzfAZcVHqt5FRRQ and 123e4567-e89b-12d3-a456-426614174000",
+    '{"type": "object", "required": ["password", "email"]}',
     "The key to success: patience99.",
     "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
 ]

@@ -72,7 +72,9 @@ class Finder:
         """A text with what it finds replaced."""
         if self.rule.pattern is not None:
             text = self._looks.sub(self._removed, text)
-        return self._named.sub(self._removed, text) if self.rule.keys else text
+        if not self.rule.keys:
+            return text
+        return self._paired.sub(self._removed, self._named.sub(self._removed, text))
 
     def _removed(self, found: re.Match[str]) -> str:
         secrets = [name for name, part in found.groupdict().items() if name.startswith("secret") and part]
@@ -87,11 +89,21 @@ class Finder:
 
     @cached_property
     def _named(self) -> re.Pattern[str]:
+        return re.compile(f"{self._names}{_VALUE}", re.IGNORECASE)
+
+    @cached_property
+    def _paired(self) -> re.Pattern[str]:
+        """In the repr or the JSON of a list of pairs: `[('name', 'value'), ...]`."""
+        name = rf"(?:(?<=[\[(,])|(?<=, ))[\[(]b?{_QUOTE}[\w-]{{0,40}}?{self._names}{_QUOTE}"
+        return re.compile(rf"{name},[ ]?{_QUOTED}", re.IGNORECASE)
+
+    @cached_property
+    def _names(self) -> str:
         names = "|".join(
             ("" if key.startswith("*") else "(?<![A-Za-z0-9_-])") + key.strip("*").replace("_", "[_-]?")
             for key in self.rule.keys
         )
-        return re.compile(f"(?:{names}){_VALUE}", re.IGNORECASE)
+        return f"(?:{names})"
 
     @cached_property
     def _looks(self) -> re.Pattern[str]:
