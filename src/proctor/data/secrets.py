@@ -13,7 +13,17 @@ from proctor.data.secret_rules import DEFAULT_RULES, Rule
 from proctor.data.secret_texts import Finder, SecretTexts
 from proctor.errors import ProctorError
 
-__all__ = ["Secrets", "redact", "redact_text", "redactor", "register_secret_rule", "safe_json", "suspicious"]
+__all__ = [
+    "DEFAULT_RULES",
+    "Rule",
+    "Secrets",
+    "redact",
+    "redact_text",
+    "redactor",
+    "register_secret_rule",
+    "safe_json",
+    "suspicious",
+]
 
 _TAG = "$"
 _UNTOUCHED = {"missing", "int", "float", "datetime", "date", "time", "timedelta", "decimal"}
