@@ -185,7 +185,10 @@ class SecretTexts:
 
     @cached_property
     def _beginning(self) -> re.Pattern[str]:
-        return re.compile("|".join(map(re.escape, self._begins)) or r"(?!)")
+        by_first: dict[str, list[str]] = {}  # so that one look at a character decides for most
+        for begin in self._begins:
+            by_first.setdefault(re.escape(begin[0]), []).append(re.escape(begin[1:]))
+        return re.compile("|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in by_first.items()) or r"(?!)")
 
 
 def _normal(key: str) -> str:
