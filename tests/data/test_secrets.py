@@ -46,6 +46,10 @@ HIDDEN = {
     "a line of YAML": (f"client-secret: {SECRET}", "secret"),
     "an argument": (f'connect(host="x", password="{SECRET}")', "password"),
     "a data source": (f"Driver=x;Uid=ann;Pwd={SECRET};", "password"),
+    "a header of letters": ("X-Api-Key: swordfish", "api key"),
+    "an option": (f"deploy --api-key {SECRET} now", "api key"),
+    "XML": (f"<dbPassword>{SECRET}</dbPassword>", "password"),
+    "a setting of letters": ("client_secret: abcdefghijklmnopqrstuvwxyz", "secret"),
     "cookies": (f"Cookie: a=1; session={SECRET}", "cookie"),
     "a cookie that is set": (f"Set-Cookie: session={SECRET}; Path=/", "cookie"),
     "a key of OpenAI's": (f"Incorrect API key provided: sk-proj-{SECRET}.", "api key"),
@@ -79,6 +83,7 @@ SHOWN = [
     "Authorization: required for all endpoints",
     "We need your authorization to refund order 1234567890.",
     "ask-me-anything-about-the-risk-assessment, task-0123456789abcdef",
+    "def log_in(api_key: str, password: Optional[str] = None)",
     "pip install sk-learn-contrib-extras",
     'client = OpenAI(api_key=os.environ["OPENAI_API_KEY"])',
     "connect(password=None, token=get_token())",
@@ -249,6 +254,17 @@ def test_a_rule_can_be_added():
     assert own.text("tenant-id=abc") == "tenant-id=[secret removed: tenant]"
     assert own.json({"tenant_id": "abc"}) == '{"tenant_id": "[secret removed: tenant]"}'
     assert redact_text("1234-5678") == "1234-5678"
+
+
+def test_a_rule_without_hints_finds_all_the_same():
+    both = Secrets((Rule("seat", keys=("seat_number",), pattern=r"\bseat \d+"),))
+    assert both.text("in seat 17") == "in [secret removed: seat]"
+    begins = Secrets((Rule("ticket", keys=("ticket_id",), pattern=r"tkt\.\w{20}", begins=("tkt.",)),))
+    assert begins.text("tkt.abcdefghij0123456789") == "[secret removed: ticket]"
+    assert begins.json({"ticketId": 1, "x": "tkt.abcdefghij0123456789"}) == (
+        '{"ticketId": 1, "x": "[secret removed: ticket]"}'
+    )
+    assert not begins.suspicious('{"x": "ticket"}'.replace("ticket", "t"))
 
 
 def test_a_rule_for_the_whole_process(monkeypatch):

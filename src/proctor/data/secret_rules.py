@@ -24,7 +24,7 @@ class Rule:
     *shape*: what all of a value must look like when only its key says that it is a secret.
     *hints*: lower-case texts, one of which is in every text that the rule finds something in; *begins*: what every
     match of *pattern* begins with, case counting, if it has 20 or more of the characters A-Z, a-z, 0-9, -, _, +, / in
-    a row. They make a rule cheap. One with neither has *keys* for hints; a lone *pattern* has every text searched.
+    a row. They make a rule cheap: a *pattern* with neither has every text searched; *keys* alone need none.
     """
 
     name: str

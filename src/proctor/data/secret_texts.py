@@ -24,7 +24,7 @@ _SHORTEST = 6  # no text that is shorter is a secret by its looks
 _FINER = {
     "key": r"key(?:(?<=[a-z_-]key)(?:(?![a-z])|id)|[a-z ]{0,10}-----)",
     "token": r"token(?!s)",
-    "auth": r"auth(?:orization|[\"'\\]{0,5}[ ]{0,2}[:=])",
+    "auth": r"auth(?:orization|[^a-z]|$)",
     "pass": r"pass(?:w|phrase|code)",
     "@": r"://[^\s/@:\"]{0,1200}:[^\s/\"]{1,3000}@",
     "=": r"(?:key|sig|signature|pwd)=",
@@ -39,14 +39,17 @@ _CODED = ('"base64"', '"utf32"')
 _QUOTE = r"\\{0,4}[\"']"
 _QUOTED = r"[bfru]{0,2}(?P<open>" + _QUOTE + r")(?P<secret>(?:(?!(?P=open))(?:\\{1,8}.|[^\\\n])){1,4000})"
 _BARE = r"[^\s\"'\\&;,<>(){}\[\]]"
-_MIXED = rf"(?={_BARE}{{0,200}}[0-9])(?={_BARE}{{0,200}}[A-Za-z])"
+_MIXED = rf"(?:(?={_BARE}{{0,200}}[0-9])(?={_BARE}{{0,200}}[A-Za-z])|(?={_BARE}{{24}}))"
 _CODE = r"(?!(?:None|null|true|false|undefined)\b)(?!self\.|os\.|\$[{(A-Z_])(?![A-Za-z_][\w.]{0,80}[(\[])"
 _VALUE = (
     rf"(?:(?:{_QUOTE})?[ ]{{0,2}}(?:=>|:=|={{1,2}}|:)[ ]{{0,2}}{_QUOTED}"
-    rf"|=(?!=){_CODE}(?P<secret_2>{_BARE}{{3,2000}})"
+    rf"|=(?!=){_CODE}(?P<secret_2>{_BARE}{{2,2000}})"
     rf"|[ ]{{0,2}}[:=][ ]{{1,2}}{_CODE}{_MIXED}(?P<secret_3>{_BARE}{{4,2000}})"
-    rf"|:{_MIXED}(?P<secret_4>{_BARE}{{4,2000}}))"
+    rf"|:{_MIXED}(?P<secret_4>{_BARE}{{4,2000}})"
+    r"|>(?P<secret_5>[^<>\n]{1,2000})</)"
 )
+_AS_HEADER = rf":[ ]{{0,2}}(?P<secret_6>{_BARE}{{3,2000}})"  # after a name that begins with X-
+_AS_ARGUMENT = rf"[ ]{_MIXED}(?P<secret_7>{_BARE}{{4,2000}})"  # after --name
 
 
 class Finder:
@@ -57,7 +60,8 @@ class Finder:
         self.mark = f"{_MARK}{rule.name}]"
         self.exact = frozenset(_normal(key) for key in rule.keys if not key.startswith("*"))
         self.endings = tuple(_normal(key) for key in rule.keys if key.startswith("*"))
-        self.hints = rule.hints or tuple(max(key.strip("*").split("_"), key=len) for key in rule.keys)
+        words = tuple(max(key.strip("*").split("_"), key=len) for key in rule.keys)
+        self.hints = rule.hints or (() if rule.pattern and not rule.begins else words)
         self._seen = (*self.hints, *(begin.lower() for begin in rule.begins))
 
     def may_find(self, lowered: str) -> bool:
@@ -89,7 +93,9 @@ class Finder:
 
     @cached_property
     def _named(self) -> re.Pattern[str]:
-        return re.compile(f"{self._names}{_VALUE}", re.IGNORECASE)
+        names = self._names
+        pattern = f"{names}{_VALUE}|(?<=x-){names}{_AS_HEADER}|(?<=-){names}{_AS_ARGUMENT}"
+        return re.compile(pattern, re.IGNORECASE)
 
     @cached_property
     def _paired(self) -> re.Pattern[str]:
