@@ -145,7 +145,7 @@ def test_the_rest_of_a_text_stays():
     ],
 )
 @pytest.mark.parametrize(
-    "value", ["xyz", ["xyz", "abc"], {"inner": "xyz"}, b"xyz", "\ud800xyz", Opaque("a.B", "xyz")], ids=repr
+    "value", ["xyz", ["xyz", "abc"], {"inner": "xyz"}, {1: "xyz"}, b"xyz", "\ud800xyz", Opaque("a.B", "xyz")], ids=repr
 )
 def test_what_stands_under_a_key_is_replaced(key, value):
     made = redact(encode({"headers": {key: value}, "note": "n"}))
@@ -284,6 +284,10 @@ def test_a_rule_that_can_find_nothing_is_refused(given):
 
 def test_a_hook_is_given_every_text_and_no_key():
     own = redactor(lambda text: text.replace("Ann", "[name]"))
+    assert own.value([["Ann", "b"], ["password", "Ann"]]) == [
+        ["[name]", "b"],
+        ["password", "[secret removed: password]"],
+    ]
     written = encode({"Ann": ["Ann", 1, b"Ann", "\ud800Ann"], "api_key": "Ann"})
     made = decode(own.value(written))
     assert made == {"Ann": ["[name]", 1, b"[name]", "\ud800[name]"], "api_key": "[secret removed: api key]"}

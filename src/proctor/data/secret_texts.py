@@ -18,7 +18,6 @@ _MARK = "[secret removed: "
 _LONGEST_KEY = 80
 _REMEMBERED = 4096  # keys, and texts
 _SHORT = 64  # such texts are remembered
-_SHORTEST = 6  # no text that is shorter is a secret by its looks
 
 # A hint of our rules that ordinary JSON holds too, with what must be there as well.
 _FINER = {
@@ -147,7 +146,7 @@ class SecretTexts:
 
     def replaced(self, text: str) -> str:
         """A text with all that is found replaced; the same object when nothing is."""
-        if len(text) < _SHORTEST or text in self._harmless:
+        if text in self._harmless:
             return text
         if not self.suspicious(text):
             if len(text) <= _SHORT and len(self._harmless) < _REMEMBERED:

@@ -72,10 +72,16 @@ class Secrets:
 
     def _list(self, items: list[Any]) -> list[Any]:
         if items and all(type(item) is list and len(item) == 2 for item in items):
-            made = [self._pair(item) for item in items]  # headers as pairs
+            made = [self._header(item) for item in items]
         else:
             made = [self.value(item) for item in items]
         return items if _same(made, items) else made
+
+    def _header(self, pair: list[Any]) -> list[Any]:
+        """One of a list of pairs, which may be headers: its first is a text like others."""
+        finder = self._of(pair[0])
+        made = [self.value(pair[0]), self.value(pair[1]) if finder is None else self._under(finder, pair[1])]
+        return pair if _same(made, pair) else made
 
     def _pair(self, pair: list[Any]) -> list[Any]:
         made = list(self._entry(*pair))
@@ -83,9 +89,12 @@ class Secrets:
 
     def _entry(self, key: Any, item: Any) -> tuple[Any, Any]:
         """A key and what stands under it."""
-        name = _decoded(key) if type(key) is dict else key
-        finder = self._texts.under(name) if type(name) is str else None
+        finder = self._of(key)
         return self._key(key), self.value(item) if finder is None else self._under(finder, item)
+
+    def _of(self, key: Any) -> Finder | None:
+        name = _decoded(key) if type(key) is dict else key
+        return self._texts.under(name) if type(name) is str else None
 
     def _key(self, key: Any) -> Any:
         return self._texts.replaced(key) if type(key) is str else self.value(key)
@@ -110,8 +119,7 @@ class Secrets:
             new_key, new = (key, item) if key == _TAG else self._entry(key, item)
             changed = changed or new is not item or new_key is not key
             made[_free(new_key, made)] = new
-        name = written.get("name", written.get("key"))
-        finder = self._texts.under(name) if type(name) is str and "value" in written else None
+        finder = self._of(written.get("name", written.get("key"))) if "value" in written else None
         if finder is not None:  # {"name": "Authorization", "value": ...}
             made["value"] = self._under(finder, written["value"])
             changed = changed or made["value"] is not written["value"]
@@ -151,12 +159,14 @@ class Secrets:
         if item.get(_TAG) in _WHOLE:
             return finder.mark if finder.fits(_decoded(item) or "") else self.value(item)
         if item.get(_TAG) == "map":
-            pairs = [[self._key(key), self._under(finder, one)] for key, one in item["items"]]
-            return {**item, "items": pairs}
+            pairs = {**item, "items": [[self._key(key), self._under(finder, one)] for key, one in item["items"]]}
+            return item if pairs == item else pairs
         if _TAG in item or any(name in item for name in _OF_A_SCHEMA):  # one of ours, or what describes such a value
             return self.value(item)
-        made_of = {self._key(key): self._under(finder, one) for key, one in item.items()}
-        return item if _same(list(made_of.values()), list(item.values())) else made_of
+        inside: dict[str, Any] = {}
+        for key, one in item.items():
+            inside[_free(self._key(key), inside)] = self._under(finder, one)
+        return item if inside == item else inside
 
 
 def _same(made: Sequence[Any], items: Sequence[Any]) -> bool:
