@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import Any, TextIO
 
-from proctor.data.secrets import redact_text
 from proctor.errors import visible
+from proctor.plugins import import_object
 
 __all__ = ["complain", "friendly_streams", "say", "say_bytes"]
 
@@ -55,6 +55,7 @@ def complain(text: str) -> None:
     """Print on standard error, without secrets, what a terminal could obey escaped; nowhere when it was closed."""
     if sys.stderr is None:
         return
+    redact_text = import_object("proctor.data.secrets:redact_text")  # not for a help page
     try:
         print(visible(redact_text(text)), file=sys.stderr, flush=True)  # noqa: T201 - as in `say`
     except BrokenPipeError:
