@@ -19,15 +19,15 @@ _LONGEST_KEY = 80
 _REMEMBERED = 4096  # keys, and texts
 _SHORT = 64  # such texts are remembered
 
-# A hint of our rules that ordinary JSON holds too, with what must be there as well.
-_FINER = {
-    "key": r"key(?:(?<=[a-z_-]key)(?:(?![a-z])|id)|[a-z ]{0,10}-----)",
-    "token": r"token(?!s)",
-    "auth": r"auth(?:orization|[^a-z]|$)",
-    "pass": r"pass(?:w|phrase|code)",
-    "@": r"://[^\s/@:\"]{0,1200}:[^\s/\"]{1,3000}@",
-    "=": r"(?:key|sig|signature|pwd)=",
+# Hints of our rules that ordinary JSON holds too: what must follow, and for an address what must stand around.
+_FOLLOWED = {
+    "key": r"(?:(?<=[a-z_-]key)(?:(?![a-z])|id)|[a-z ]{0,10}-----)",
+    "token": r"(?!s)",
+    "auth": r"(?:orization|[^a-z]|$)",
+    "pass": r"(?:w|phrase|code)",
+    "=": r"(?:(?<=key=)|(?<=sig=)|(?<=signature=)|(?<=pwd=))",
 }
+_AROUND = {"@": r"://[^\s/@:\"]{0,1200}:[^\s/\"]{1,3000}@"}
 
 # To find many letters and digits in a row: all of them as one character, everything else as another.
 _ROW = 20
@@ -124,10 +124,7 @@ class SecretTexts:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.finders = tuple(map(Finder, rules))
-        hints = dict.fromkeys(hint for finder in self.finders for hint in finder.hints)
-        others = {hint for finder in self.finders if finder.rule not in DEFAULT_RULES for hint in finder.hints}
-        finer = {hint: re.compile(_FINER[hint]) for hint in hints if hint in _FINER and hint not in others}
-        self._hints = tuple((hint, finer.get(hint)) for hint in hints)
+        self._hints, self._with_k = self._looked_for()
         self._begins = [begin for finder in self.finders for begin in finder.rule.begins]
         self._always = any(not finder.hints and not finder.rule.begins for finder in self.finders)
         self._known: dict[str, Finder | None] = {}
@@ -138,11 +135,30 @@ class SecretTexts:
         if self._always:
             return True
         lowered = text.lower()
-        for hint, finer in self._hints:
-            if hint in lowered and (finer is None or finer.search(lowered)):
+        if self._with_k.search(lowered):
+            return True
+        for hint, more in self._hints:
+            if hint in lowered and (more is None or more.search(lowered)):
                 return True
         rows = text.encode("utf-8", "replace").translate(_IN_A_ROW)
         return _ROW * b"x" in rows and self._in_a_row(text, rows)
+
+    def _looked_for(self) -> tuple[list[tuple[str, re.Pattern[str] | None]], re.Pattern[str]]:
+        """The hints, some with more that must be there; those with a k as one expression, since a k is rare."""
+        hints = dict.fromkeys(hint for finder in self.finders for hint in finder.hints)
+        others = {hint for finder in self.finders if finder.rule not in DEFAULT_RULES for hint in finder.hints}
+        plain: list[tuple[str, re.Pattern[str] | None]] = []
+        with_k = []
+        for hint in hints:
+            more = "" if hint in others else _FOLLOWED.get(hint, "")
+            around = None if hint in others else _AROUND.get(hint)
+            before, k, after = hint.partition("k")
+            if k:
+                with_k.append((f"(?<={re.escape(before)}k)" if before else "") + re.escape(after) + more)
+            else:
+                pattern = around or (re.escape(hint) + more if more else None)
+                plain.append((hint, re.compile(pattern) if pattern else None))
+        return plain, re.compile(f"k(?:{'|'.join(with_k)})" if with_k else r"(?!)")
 
     def replaced(self, text: str) -> str:
         """A text with all that is found replaced; the same object when nothing is."""
