@@ -12,6 +12,7 @@ from proctor.data.failures import declined, kind_of
 from proctor.data.item import item_label
 from proctor.data.mean import Mean
 from proctor.data.outcome import Outcome
+from proctor.data.secrets import redact_text
 from proctor.data.shown import count_of, plural, shown_interval, shown_score
 from proctor.errors import cut, visible
 
@@ -42,11 +43,12 @@ def result_table(result: EvalResult, *, width: int = 100) -> str:
 
 
 def printable(text: str) -> str:
-    r"""*text* on one line, with what a terminal could obey or not show written as an escape.
+    r"""*text* on one line, without secrets, and with what a terminal could obey or not show written as an escape.
 
     >>> printable("a\tb\x1b[31m")
     'a b\\x1b[31m'
     """
+    text = redact_text(text)
     return text if text.isprintable() else visible(" ".join(text.split()))
 
 
@@ -180,8 +182,11 @@ def footer(result: EvalResult) -> str:
         parts.append(f"{summary.cost.amount:.4f} {summary.cost.unit}")
     if summary.duration_ms is not None:
         parts.append(f"{summary.duration_ms / 1000:.1f} s")
-    notes = f"; {plural(len(summary.notes), 'note')}: {cut(summary.notes[0], _LONGEST)}" if summary.notes else ""
-    return ", ".join(parts) + notes
+    return ", ".join(parts) + (_first_note(summary.notes) if summary.notes else "")
+
+
+def _first_note(notes: Sequence[str]) -> str:
+    return f"; {plural(len(notes), 'note')}: {cut(printable(notes[0]), _LONGEST)}"
 
 
 # ── text of a given width ──────────────────────────────────────────────────────────────────────────────────────────

@@ -64,6 +64,7 @@ class Run:
         self._known = known = await self._recording.start(self.plan)
         self._id = known.eval_id or self._id
         self._tally.begin(known)
+        self._runner.begin(known)
         try:
             await self._carry_out()
         finally:

@@ -89,6 +89,7 @@ class StoreRecorder:
             run=sitting.name,
             rows=StoredItems(self._address, sitting.run),
             paid_before=self._beginning.parent is not None,
+            redacted=self._pen.redacted,
         )
 
     async def find(self, row: RowId) -> ItemResult | None:
