@@ -31,6 +31,8 @@ from proctor.running.source import DataFile
 from proctor.testing import ScriptedAgent
 from tests.running.graded import graded
 
+HIDDEN = "[secret removed: hidden]"
+
 
 def provenance(**options):
     given = {"data": [{"id": "a", "input": "x"}], "target": echo, "scorers": [graded()]}
@@ -66,7 +68,7 @@ async def test_y07_a_recorded_run_says_where_it_comes_from(tmp_path, repository,
     assert list(found["scorers"]) == ["gate check-includes[x]", "own"]
     assert found["data"]["item_ids"] == ["a", result.items[-1].item_id]
     assert found["options"] == {
-        "target_options": {"seed": 7, "api_key": "[hidden]", "max_tokens": 5},
+        "target_options": {"seed": 7, "api_key": HIDDEN, "max_tokens": 5},
         "repeats": 2,
     }
     assert found["seeds"] == {"target_options.seed": 7}
@@ -159,7 +161,7 @@ def judged(description="Is it kind?", instructions=None, **judge):
 
 def test_y07_prompts_are_told_apart_by_a_hash():
     found = scorer_shown(judged())
-    assert found["judges"] == {"analyze": {"model": "m:1", "settings": {"temperature": 0, "api_key": "[hidden]"}}}
+    assert found["judges"] == {"analyze": {"model": "m:1", "settings": {"temperature": 0, "api_key": HIDDEN}}}
     assert len(found["prompts"]["analyze"]) == 12
     assert scorer_shown(judged())["prompts"] == found["prompts"]
     others = [judged("Is it unkind?"), judged(instructions="Be strict."), judged(instructions="Be")]
@@ -287,9 +289,6 @@ def test_seeds(options, seeds):
     assert provenance(target_options=options)["seeds"] == seeds
 
 
-HIDDEN = "[hidden]"
-
-
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
@@ -297,8 +296,11 @@ HIDDEN = "[hidden]"
         ({"headers": {"Authorization": "x", "Accept": "*"}}, {"headers": {"Authorization": HIDDEN, "Accept": "*"}}),
         ({"auth": {"user": "u", "pass": "p"}, "secrets": ["a", b"b"]}, {"auth": HIDDEN, "secrets": HIDDEN}),
         ({"max_tokens": 100, "top_p": 0.5, "stream": True}, {"max_tokens": 100, "top_p": 0.5, "stream": True}),
-        ({"url": "postgresql://me:pass@host/db"}, {"url": "postgresql://[hidden]@host/db"}),
-        ({"urls": ["http://me@host", "http://host/a@b"]}, {"urls": ["http://[hidden]@host", "http://host/a@b"]}),
+        ({"url": "postgresql://me:pass@host/db"}, {"url": "postgresql://[secret removed: hidden]@host/db"}),
+        (
+            {"urls": ["http://me@host", "http://host/a@b"]},
+            {"urls": ["http://[secret removed: hidden]@host", "http://host/a@b"]},
+        ),
         ({1: (1, {2})}, {"1": [1, [2]]}),
         ({"client": object(), "data": b"x"}, {"client": "builtins.object", "data": "builtins.bytes"}),
         ([provenance, ValueError], [f"{__name__}.provenance", "builtins.ValueError"]),

@@ -12,9 +12,9 @@ from functools import cached_property
 
 from proctor.data.secret_rules import DEFAULT_RULES, Rule
 
-__all__ = ["Finder", "SecretTexts"]
+__all__ = ["MARK", "Finder", "SecretTexts"]
 
-_MARK = "[secret removed: "
+MARK = "[secret removed: "
 _LONGEST_KEY = 80
 _REMEMBERED = 4096  # keys, and texts
 _SHORT = 64  # such texts are remembered
@@ -56,7 +56,7 @@ class Finder:
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
-        self.mark = f"{_MARK}{rule.name}]"
+        self.mark = f"{MARK}{rule.name}]"
         self.exact = frozenset(_normal(key) for key in rule.keys if not key.startswith("*"))
         self.endings = tuple(_normal(key) for key in rule.keys if key.startswith("*"))
         words = tuple(max(key.strip("*").split("_"), key=len) for key in rule.keys)
@@ -84,7 +84,7 @@ class Finder:
         if not secrets:
             return self.mark
         whole, part = found[0], found[secrets[0]]
-        done = found.string.startswith(_MARK, found.start(secrets[0]))
+        done = found.string.startswith(MARK, found.start(secrets[0]))
         if done or ("open" in found.re.groupindex and not self.fits(part)):
             return whole
         start, end = (at - found.start() for at in found.span(secrets[0]))

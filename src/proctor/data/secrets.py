@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from proctor.data.secret_rules import DEFAULT_RULES, Rule
-from proctor.data.secret_texts import Finder, SecretTexts
+from proctor.data.secret_texts import MARK, Finder, SecretTexts
 from proctor.errors import ProctorError
 
 __all__ = [
@@ -151,7 +151,7 @@ class Secrets:
         if kind is str:
             if not item or not finder.fits(item):
                 return self.text(item)
-            return item if item == finder.mark else finder.mark
+            return item if item.startswith(MARK) else finder.mark
         if kind is list:
             made = [self._under(finder, one) for one in item]
             return item if _same(made, item) else made

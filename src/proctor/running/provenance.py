@@ -15,6 +15,7 @@ from typing import Any
 from proctor.data.item import Item, item_content
 from proctor.data.opaque import describe, name_of
 from proctor.data.plain import canonical_json, plain, to_json
+from proctor.data.secret_texts import MARK
 from proctor.data.secrets import redact_text
 from proctor.data.value import Value
 from proctor.errors import EncodingError, ProctorError
@@ -36,7 +37,8 @@ _NOT_OPTIONS = frozenset({"data", "target", "gates", "scorers", "on_item_complet
 _ALSO_SEEN = ("expected_trajectory", "request_context", "metadata")
 _AT_ONCE = 500  # items: what is written of them at one time
 _SECRET = re.compile(r"key$|secret|token|passw|pwd|credential|authori|^auth|cookie|session", re.IGNORECASE)
-_HIDDEN = "[hidden]"
+_IN_URL = re.compile(r"(?<=://)[^/@\s]+@")
+_HIDDEN = f"{MARK}hidden]"
 
 
 def provenance_of(plan: Plan) -> dict[str, Any]:
@@ -221,7 +223,7 @@ def _shown(value: Any, name: str) -> Any:
     if _SECRET.search(name):
         return _HIDDEN
     if isinstance(value, str):
-        return redact_text(value)
+        return redact_text(_IN_URL.sub(f"{_HIDDEN}@", value))
     if isinstance(value, list | tuple):
         return [_shown(item, name) for item in value]
     if isinstance(value, dict):
