@@ -16,6 +16,7 @@ from proctor.data.codec import decode, encode
 __all__ = ["Pen", "from_json", "plain_text", "written_text"]
 
 _MARK = "\x1b"
+_json = json.JSONEncoder(check_circular=False, allow_nan=False, separators=(",", ":")).encode
 _UNFIT = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -45,7 +46,7 @@ class Pen:
 
     def write(self, value: Any) -> str:
         """A value as the text of a `body`. Raises `EncodingError` for what is nested too deeply."""
-        return json.dumps(encode(value), allow_nan=False, separators=(",", ":"))
+        return _json(encode(value))
 
 
 def from_json(written: str) -> Any:
