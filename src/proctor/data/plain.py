@@ -195,7 +195,7 @@ def _pairs_to_json(value: dict[Any, Any], other: Callable[[Any], Any], depth: in
 
 def _special(value: Any, other: Callable[[Any], Any], depth: int) -> Any:
     kind = type(value)
-    if _is_our_mapping(kind):
+    if _is_our_mapping(kind):  # type: ignore[arg-type]  # a type is hashable
         return _dict_to_json({key: value[key] for key in value}, other, depth)
     write = _writers().get(kind)
     if write is not None and (kind not in moment_kinds() or has_fixed_zone(value)):
