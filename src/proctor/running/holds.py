@@ -38,9 +38,9 @@ def what_holds(found: ItemResult, row: Row, *, redacted: Redacted | None = None)
     then, now = found.item, row.item
     if then is now or _is_unknown(then):
         return found
-    if _text(_asked(then)) != _text(_asked(now), redacted):
+    if not _same(_asked(then), _asked(now), redacted):
         return None
-    if _text(_judged(then)) != _text(_judged(now), redacted):
+    if not _same(_judged(then), _judged(now), redacted):
         return _without(found, {outcome.column for outcome in found.outcomes})
     others = _other_scorers(then, row)
     return _without(found, others) if others else found
@@ -127,6 +127,12 @@ def _ref(entry: Any) -> ScorerRef | None:
 
 def _is_unknown(item: Item) -> bool:
     return all(value is MISSING for value in (item.input, item.inputs, item.turns, item.output))
+
+
+def _same(then: list[Any], now: list[Any], redacted: Redacted | None) -> bool:
+    """Whether two lists are written alike; texts need not be written for that."""
+    texts = all(a is b or (type(a) is str and type(b) is str and a == b) for a, b in zip(then, now, strict=True))
+    return texts or _text(then) == _text(now, redacted)
 
 
 def _text(values: list[Any], redacted: Redacted | None = None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Set
 from typing import Any
 
@@ -42,6 +43,7 @@ class Found:
         self._order: list[RowId] = []
         self._at: dict[RowId, int] = {}
         self._ahead: dict[RowId, ItemResult] = {}
+        self._lock = asyncio.Lock()
         self._theirs: dict[RowId, int] = {}
         self._by_number: dict[int, Column] = {}
         self._stale: dict[int, frozenset[Column]] = {}
@@ -111,10 +113,16 @@ class Found:
         if row not in self.finished:
             return (await self._read([row]))[0]
         if row not in self._ahead:
-            at = self._at[row]
-            rows = self._order[at : at + _AHEAD]
-            self._ahead = dict(zip(rows, await self._read(rows), strict=True))
+            async with self._lock:  # many ask at once, and one reading serves them all
+                if row not in self._ahead:
+                    await self._read_ahead(row)
         return self._ahead.pop(row)
+
+    async def _read_ahead(self, row: RowId) -> None:
+        at = self._at[row]
+        rows = self._order[at : at + _AHEAD]
+        kept = list(self._ahead.items())[-_AHEAD:]  # whoever waited for the lock has not taken theirs yet
+        self._ahead = dict(kept) | dict(zip(rows, await self._read(rows), strict=True))
 
     async def _read(self, rows: list[RowId], *, with_outcomes: bool = True) -> list[ItemResult]:
         numbers = [self._theirs[row] for row in rows]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -156,7 +155,7 @@ class StoreRecorder:
             opened.was_there = False
         if event.item is not None and not opened.body:
             opened.body = self._pen.write(event.item)
-            writer.put(ITEM, self._item_row(row, opened, place=event.index, status="begun"))
+            self._put_item(writer, row, opened, place=event.index, status="begun")
         self._write_reply(writer, opened.no, reply, turn=-1 if event.turn is None else event.turn)
 
     def _put_outcome(self, writer: Writer, row: RowId, outcome: Outcome) -> None:
@@ -179,11 +178,7 @@ class StoreRecorder:
             for outcome in outcomes:
                 if outcome.column not in opened.columns:
                     self._write_outcome(writer, opened.no, outcome)
-        written = self._item_row(row, opened, place=result.index, status=result.status)
-        written["failed"], written["errors"], written["worst"] = counts(outcomes, self._cells)
-        written["broke"] = 0 if written["failed"] or written["errors"] or result.status == "error" else 1
-        written["error"] = None if result.error is None else self._pen.write(result.error)
-        writer.put(ITEM, written)
+        self._put_item(writer, row, opened, place=result.index, status=result.status, result=result)
 
     def _opened(self, row: RowId) -> OpenRow:
         """The state of a row that is being worked at; of one that an earlier sitting left, what it is to become."""
@@ -197,37 +192,31 @@ class StoreRecorder:
             opened = self._open[row] = OpenRow(no, was_there=was_there)
         return opened
 
-    def _write_reply(self, writer: Writer, no: int, reply: Reply, *, turn: int) -> None:
-        row = {
-            "eval": self._run,
-            "no": no,
-            "turn": turn,
-            "sitting": self._sitting_number,
-            "duration_ms": reply.duration_ms,
-            "body": self._pen.write(reply),
-        }
-        writer.put(REPLY, row)
-
     def _write_outcome(self, writer: Writer, no: int, outcome: Outcome) -> None:
         col = self._columns.get(outcome.column)
         if col is None or outcome.column not in self._described:
             col = self._describe(writer, outcome.column)
-        writer.put(
-            OUTCOME,
-            {
-                "eval": self._run,
-                "no": no,
-                "col": col,
-                "sitting": self._sitting_number,
-                "status": outcome.status,
-                "score": outcome.score,
-                "duration_ms": outcome.duration_ms,
-                "body": outcome_body(outcome, self._pen),
-            },
+        body = outcome_body(outcome, self._pen)
+        row = (
+            self._run,
+            no,
+            col,
+            self._sitting_number,
+            outcome.status,
+            outcome.score,
+            outcome.duration_ms,
+            body,
         )
+        writer.put(OUTCOME, row, characters=0 if body is None else len(body))
         if outcome.evidence is not None and outcome.evidence.judge:
-            for execution in execution_rows(outcome, self._pen):
-                writer.put(JUDGE_EXECUTION, {"eval": self._run, "no": no, "col": col, **execution})
+            for step, number, *rest, written in execution_rows(outcome, self._pen):
+                made = (self._run, no, col, step, number, *rest, written)
+                writer.put(JUDGE_EXECUTION, made, characters=len(written))
+
+    def _write_reply(self, writer: Writer, no: int, reply: Reply, *, turn: int) -> None:
+        body = self._pen.write(reply)
+        row = (self._run, no, turn, self._sitting_number, reply.duration_ms, body)
+        writer.put(REPLY, row, characters=len(body))
 
     def _describe(self, writer: Writer, column: Column) -> int:
         """The number of a column, which is written when it first comes."""
@@ -236,38 +225,46 @@ class StoreRecorder:
         cell = self._cells.get(column)
         low, high = (0.0, 1.0) if cell is None else cell.scorer.range
         threshold = None if cell is None else cell.threshold
-        writer.put(
-            EVAL_COLUMN,
-            {
-                "eval": self._run,
-                "col": col,
-                "position": column.position,
-                "turn": column.turn,
-                "key": written_text(column.key),
-                "scorer_id": written_text(column.scorer_id),
-                "low": low,
-                "high": high,
-                "better": "higher" if cell is None else cell.scorer.better,
-                "threshold": None if threshold is None else self._pen.write(threshold),
-            },
+        row = (
+            self._run,
+            col,
+            column.position,
+            column.turn,
+            written_text(column.key),
+            written_text(column.scorer_id),
+            low,
+            high,
+            "higher" if cell is None else cell.scorer.better,
+            None if threshold is None else self._pen.write(threshold),
         )
+        writer.put(EVAL_COLUMN, row)
         return col
 
-    def _item_row(self, row: RowId, opened: OpenRow, *, place: int, status: str) -> dict[str, Any]:
-        return {
-            "eval": self._run,
-            "no": opened.no,
-            "item_id": written_text(row[0]),
-            "repeat": row[1],
-            "place": place,
-            "status": status,
-            "failed": 0,
-            "errors": 0,
-            "broke": 1,
-            "worst": None,
-            "body": opened.body,
-            "error": None,
-        }
+    def _put_item(
+        self, writer: Writer, row: RowId, opened: OpenRow, *, place: int, status: str, result: ItemResult | None = None
+    ) -> None:
+        """The item itself; with the *result* what it came to."""
+        failed = errors = 0
+        worst = error = None
+        if result is not None:
+            failed, errors, worst = counts(result.outcomes, self._cells)
+            error = None if result.error is None else self._pen.write(result.error)
+        broke = 0 if failed or errors or status == "error" else 1
+        values = (
+            self._run,
+            opened.no,
+            written_text(row[0]),
+            row[1],
+            place,
+            status,
+            failed,
+            errors,
+            broke,
+            worst,
+            opened.body,
+            error,
+        )
+        writer.put(ITEM, values, characters=len(opened.body))
 
     @property
     def _run(self) -> int:

@@ -52,18 +52,18 @@ def _snapshot(seen: RunSnapshot, outcome: Outcome) -> dict[str, Any]:
     return kept
 
 
-def execution_rows(outcome: Outcome, pen: Pen) -> list[dict[str, Any]]:
-    """A row for each time a judge was asked, in order."""
+def execution_rows(outcome: Outcome, pen: Pen) -> list[tuple[Any, ...]]:
+    """For each time a judge was asked, in order, its row behind the number of its column; the body comes last."""
     return [
-        {
-            "step": step,
-            "number": number,
-            "status": execution.status,
-            "model": execution.judge_model_id,
-            "answered_by": execution.answered_by,
-            "duration_ms": execution.duration_ms,
-            "body": pen.write(execution),
-        }
+        (
+            step,
+            number,
+            execution.status,
+            execution.judge_model_id,
+            execution.answered_by,
+            execution.duration_ms,
+            pen.write(execution),
+        )
         for step, record in outcome.judge.items()
         for number, execution in enumerate(record.executions)
     ]

@@ -19,9 +19,12 @@ METADATA = MetaData()
 _WHOLE = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by itself only where it says INTEGER
 
 
-def _table(name: str, *columns: Column[object] | Index, clustered: bool = True) -> Table:
-    """*clustered*: in SQLite the rows lie in the order of their key, without a second index for it."""
-    return Table(f"proctor_{name}", METADATA, *columns, sqlite_with_rowid=not clustered)
+def _table(name: str, *columns: Column[object] | Index, clustered: bool = True, once: bool = False) -> Table:
+    """*clustered*: in SQLite the rows lie in the order of their key, without a second index for it.
+
+    *once*: no number is given twice, also not that of a row that was deleted.
+    """
+    return Table(f"proctor_{name}", METADATA, *columns, sqlite_with_rowid=not clustered, sqlite_autoincrement=once)
 
 
 def _key(name: str) -> Column[object]:
@@ -50,6 +53,8 @@ EVAL = _table(
     Column("sentence", Text),
     Column("started_at", Text, nullable=False),
     Column("ended_at", Text),
+    Column("rows", _WHOLE),
+    Column("finished", _WHOLE),
     Column("items", _WHOLE),
     Column("errors", _WHOLE),
     Column("failures", _WHOLE),
@@ -58,8 +63,10 @@ EVAL = _table(
     Column("result", Text),
     Index("proctor_eval_started", "started_at"),
     clustered=False,
+    once=True,
 )
-"""*result*: the EvalResult without its items, once a sitting has ended."""
+"""*result*: the EvalResult without its items, once a sitting has ended. *rows*, *finished*: how many there were then;
+while it is `running` they are counted. Numbers are not given twice: whoever writes a run that was deleted hits none."""
 
 SITTING = _table(
     "sitting",
@@ -104,15 +111,16 @@ ITEM = _table(
     Column("body", Text, nullable=False),
     Column("error", Text),
     Index("proctor_item_id", "eval", "item_id", "repeat", unique=True),
-    Index("proctor_item_place", "eval", "place", "repeat"),
-    Index("proctor_item_failures", "eval", "broke", "place", "repeat"),
-    Index("proctor_item_worst", "eval", "worst", "place", "repeat"),
-    Index("proctor_item_status", "eval", "status", "place", "repeat"),
+    Index("proctor_item_place", "eval", "place", "repeat", "worst"),
+    Index("proctor_item_failures", "eval", "broke", "place", "repeat", "status", "worst"),
+    Index("proctor_item_worst", "eval", "worst", "place", "repeat", "status", "broke"),
+    Index("proctor_item_status", "eval", "status", "place", "repeat", "worst"),
     clustered=False,
 )
 """*place*: the item's in the data. *failed*: outcomes that fell short; *errors*: those that broke; *broke*: 0 when
 there is either or the target failed, else 1, so that failures come first. *worst*: the lowest score, each on 0 to 1
-with 1 as its good end; NULL when there is none. *status*: `begun` until the row ends."""
+with 1 as its good end; NULL when there is none. *status*: `begun` until the row ends. The last columns of the indexes
+are what pages in their order are filtered by: see `pages.py`."""
 
 REPLY = _table(
     "reply",

@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -23,7 +23,7 @@ from proctor.running.record import utc_now
 from proctor.storage.changes import changes_of
 from proctor.storage.engine import writing
 from proctor.storage.names import new_name
-from proctor.storage.schema import EVAL, SITTING
+from proctor.storage.schema import EVAL, ITEM, SITTING
 from proctor.storage.session import Session, read_session, session_of
 from proctor.storage.texts import Pen, from_json, plain_text, written_text
 
@@ -66,7 +66,8 @@ class Sitting:
         status, elapsed = "running", (perf_counter() - self._began) * 1000.0
         if self._ended is not None:
             values, status, elapsed = self._ended
-            await connection.execute(update(EVAL).where(EVAL.c.eval == self.run).values(**values))
+            counts = {name: _count(self.run, *where) for name, where in _COUNTED.items()}
+            await connection.execute(update(EVAL).where(EVAL.c.eval == self.run).values(**values, **counts))
         beat = update(SITTING).where(SITTING.c.eval == self.run, SITTING.c.number == self.number)
         done = await connection.execute(beat.values(pulse_at=utc_now(), elapsed_ms=elapsed, status=status))
         if done.rowcount == 0:
@@ -88,6 +89,13 @@ class Sitting:
         }
         whole = summary.duration_ms or 0.0
         self._ended = values, result.status, max(whole - self.spent_ms, 0.0)
+
+
+_COUNTED = {"rows": (), "finished": (ITEM.c.status.in_(("done", "error")),)}
+
+
+def _count(run: int, *where: Any) -> Any:
+    return select(func.count()).select_from(ITEM).where(ITEM.c.eval == run, *where).scalar_subquery()
 
 
 async def begin_sitting(engine: AsyncEngine, beginning: Beginning, *, plan: Plan, pen: Pen) -> Sitting:

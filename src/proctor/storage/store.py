@@ -26,7 +26,7 @@ from proctor.storage.migrations import migrate
 from proctor.storage.pages import page_of
 from proctor.storage.read import columns_of, results_of
 from proctor.storage.recorder import StoreRecorder
-from proctor.storage.runs import infos, named
+from proctor.storage.runs import infos, named, number_of
 from proctor.storage.schema import EVAL, ITEM, OF_A_RUN, REPLY
 from proctor.storage.texts import Pen, from_json, written_text
 
@@ -101,14 +101,15 @@ class Store:
         """
 
         async def look(connection: AsyncConnection) -> EvalResult:
-            info = await named(connection, name)
-            row = (await connection.execute(select(EVAL).where(EVAL.c.eval_id == info.eval_id))).mappings().one()
+            run = await number_of(connection, name)
+            row = (await connection.execute(select(EVAL).where(EVAL.c.eval == run))).mappings().one()
             if row["result"] is None:
+                info = await named(connection, name)
                 message = (
                     f"{info.name} has no result yet: it is {info.status}; go on with it: proctor resume {info.name}"
                 )
                 raise UsageError(message, code="NO_RESULT_YET")
-            return _with_items(from_json(row["result"]), StoredItems(self.address, int(row["eval"])))
+            return _with_items(from_json(row["result"]), StoredItems(self.address, run))
 
         return await self._reading(look)
 
@@ -132,7 +133,7 @@ class Store:
         """
 
         async def look(connection: AsyncConnection) -> Page:
-            run = await self._number(connection, name)
+            run = await number_of(connection, name)
             return await page_of(
                 connection, run, status=status, failed=failed, below=below, column=column, order=order, limit=limit,
                 after=after,
@@ -144,7 +145,7 @@ class Store:
         """One row of a run, whole. Raises `UnknownName` for an id that is not in it."""
 
         async def look(connection: AsyncConnection) -> ItemResult:
-            run = await self._number(connection, name)
+            run = await number_of(connection, name)
             query = select(ITEM.c.no).where(ITEM.c.eval == run, ITEM.c.item_id == written_text(item_id))
             no = (await connection.execute(query.where(ITEM.c.repeat == repeat))).scalar_one_or_none()
             if no is None:
@@ -159,7 +160,7 @@ class Store:
         """The items of a run of which there is a reply, in the order of the input; and how many there are without."""
 
         async def look(connection: AsyncConnection) -> tuple[list[Item], int]:
-            run = await self._number(connection, name)
+            run = await number_of(connection, name)
             replied = select(REPLY.c.no).where(REPLY.c.eval == run)
             query = select(ITEM.c.item_id, ITEM.c.body, ITEM.c.no.in_(replied)).where(ITEM.c.eval == run)
             found: dict[str, Item] = {}
@@ -203,10 +204,6 @@ class Store:
         return old
 
     # ── connections ────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def _number(self, connection: AsyncConnection, name: str) -> int:
-        info = await named(connection, name)
-        return int((await connection.execute(select(EVAL.c.eval).where(EVAL.c.eval_id == info.eval_id))).scalar_one())
 
     async def _reading(self, look: Callable[[AsyncConnection], Awaitable[R]]) -> R:
         return await self._with(reading, look, doing="be read")
