@@ -4,7 +4,8 @@ import platform
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
-from tests.support import ROOT, shared_root
+from tests.postgres import Postgres, programs
+from tests.support import ROOT, missing, shared_root
 
 # A loaded machine is slow, not wrong.
 settings.register_profile("proctor", deadline=None)
@@ -13,8 +14,29 @@ settings.load_profile("proctor")
 
 def pytest_report_header() -> str:
     machine = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
-    without = "fail" if os.environ.get("CI") == "true" else "are skipped"
-    return f"proctor: {machine}; shared data {'found' if shared_root() else f'not found: tests that need it {without}'}"
+    without = f"not found: tests that need it {'fail' if os.environ.get('CI') == 'true' else 'are skipped'}"
+    shared, postgres = shared_root(), programs()
+    return f"proctor: {machine}; shared data {'found' if shared else without}; PostgreSQL {postgres or without}"
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server; a test that stops it need not start it again."""
+    found = programs()
+    if found is None:
+        missing("PostgreSQL")
+    server = Postgres(found)
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def postgres_url(postgres):
+    """The address of a new and empty database, with a password in it."""
+    postgres.start()
+    database = postgres.database()
+    yield postgres.url(database)
+    postgres.drop(database)
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at -m
@@ -32,8 +54,10 @@ WAITING = {
     "running/test_record.py", "running/test_retry.py", "running/test_stopping.py", "running/test_stream.py",
     "running/test_stream_ends.py", "running/test_timeouts.py", "scorers/test_door.py", "stats", "test_bridge.py",
 }  # fmt: skip
-# These take much to work on.
-MANY = ("linear", "megabytes", "backtracks", "long", "five_mb")
+# These take much to work on, or the database server.
+MANY = ("linear", "megabytes", "backtracks", "long", "five_mb", "postgres")
+# These start processes.
+NEEDING = {"start_proctor", "postgres", "postgres_url"}
 
 
 def is_slow(item: pytest.Item) -> bool:
@@ -46,6 +70,6 @@ def is_slow(item: pytest.Item) -> bool:
         or below_tests.partition("/")[0] in WAITING
         or any(word in item.name for word in MANY)
         or place.parts[:2] in {("tests", "golden"), ("tests", "real")}
-        or "start_proctor" in getattr(item, "fixturenames", ())
+        or not NEEDING.isdisjoint(getattr(item, "fixturenames", ()))
         or is_hypothesis_test(getattr(item, "obj", None))
     )
