@@ -9,7 +9,7 @@ from dataclasses import replace
 from time import perf_counter
 from uuid import uuid4
 
-from proctor.bridge import cancel_requests, recordable
+from proctor.bridge import cancel_requests, in_thread, recordable
 from proctor.data.item import Item
 from proctor.data.reply import ItemResult
 from proctor.data.result import EvalResult, RunStatus, Summary
@@ -19,6 +19,7 @@ from proctor.running.fold import Fold
 from proctor.running.item import RowRunner, broken_row, raise_first_error, stopped_row
 from proctor.running.listen import Listener
 from proctor.running.plan import Plan, warn_of_forgetting
+from proctor.running.provenance import provenance_of
 from proctor.running.record import Event, Known, NoRecorder, Recorder, utc_now
 from proctor.running.rows import Row
 from proctor.running.score import not_run
@@ -69,6 +70,7 @@ class Run:
         self._failures = 0
         self._id = str(uuid4())
         self._started_at: str | None = None
+        self._provenance: dict[str, object] = {}
         self._began = perf_counter()
         self._ended_at: float | None = None
         self._planned = self._all_planned()
@@ -77,6 +79,8 @@ class Run:
     async def go(self) -> EvalResult:
         """Carry the plan out. Cancelled from outside, it records what is done and raises `CancelledError`."""
         self._began, self._started_at = perf_counter(), utc_now()
+        if self._eval.recorder is not None:
+            self._provenance = await in_thread(provenance_of, self.plan)
         self._known = known = await self._recorder.start(self.plan)
         self._id = known.eval_id or self._id
         self._keeps_all = self._eval.keep == "all" and known.rows is None
@@ -306,5 +310,6 @@ class Run:
             cost=fold.cost,
             started_at=self._known.started_at or self._started_at,
             duration_ms=self._known.spent_ms + ((self._ended_at or perf_counter()) - self._began) * 1000.0,
+            provenance=self._provenance,
             notes=tuple(notes),
         )
