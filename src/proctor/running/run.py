@@ -10,43 +10,26 @@ from time import perf_counter
 from uuid import uuid4
 
 from proctor.bridge import cancel_requests, in_thread, recordable
-from proctor.data.item import Item
 from proctor.data.reply import ItemResult
 from proctor.data.result import EvalResult, RunStatus, Summary
-from proctor.data.usage import Cost
 from proctor.errors import ProctorError, TargetError, UsageError
+from proctor.judging.cache import CacheNotes
+from proctor.running.calls import calls_of
 from proctor.running.fold import Fold
-from proctor.running.item import RowRunner, broken_row, raise_first_error, stopped_row
+from proctor.running.item import RowRunner, bad_row, broken_row, raise_first_error, stopped_row
 from proctor.running.listen import Listener
 from proctor.running.plan import Plan, warn_of_forgetting
+from proctor.running.progress import Progress
 from proctor.running.provenance import provenance_of
 from proctor.running.record import Event, Known, NoRecorder, Recorder, utc_now
 from proctor.running.rows import Row
-from proctor.running.score import not_run
 from proctor.running.stream import Turns, arriving
 from proctor.running.tags import TagFolds
 from proctor.running.verdict import column_mean, decide
 from proctor.running.workers import at_once, in_own_task
 from proctor.scoring.failure import failure_from
 
-__all__ = ["Progress", "Run"]
-
-
-class Progress:
-    """How far a run is, while it goes on.
-
-    *total*: rows in all, None for a stream. *done*, *failed* (a gate or threshold fell short), *errors* (the target or
-    a scorer failed): rows. *not_scorable*: outcomes. *in_flight*: what is being worked at, since when (`perf_counter`).
-    *cost*: of the replies so far, as in `Summary.cost`.
-    """
-
-    __slots__ = ("cost", "done", "errors", "failed", "in_flight", "not_scorable", "total")
-
-    def __init__(self, total: int | None) -> None:
-        self.total = total
-        self.done = self.failed = self.errors = self.not_scorable = 0
-        self.cost: Cost | None = None
-        self.in_flight: dict[str, float] = {}
+__all__ = ["Run"]
 
 
 class Run:
@@ -63,6 +46,7 @@ class Run:
         self._tags = TagFolds(plan.maker.columns, repeats=plan.evaluation.repeats)
         self._kept: dict[tuple[int, int], ItemResult] = {}
         self._known = Known()
+        self._cache_notes = CacheNotes()
         self._keeps_all = True
         self._status: RunStatus = "running"
         self._stopped_by: str | None = None
@@ -85,6 +69,7 @@ class Run:
         self._id = known.eval_id or self._id
         self._keeps_all = self._eval.keep == "all" and known.rows is None
         self._fold.paid_before = known.paid_before
+        self._runner.calls = calls_of(self._eval, known, notes=self._cache_notes)
         try:
             await self._carry_out()
         finally:
@@ -176,7 +161,7 @@ class Run:
                         message = "nothing to score with: give scorers, gates, or both"
                         raise UsageError(message, code="NO_SCORERS_PROVIDED")
                 except (ProctorError, Warning) as error:  # warnings may be errors: they must not end what is paid for
-                    yield self._bad(index, given, error)
+                    yield bad_row(self.plan.maker, index, given=given, error=error)
                     continue
                 with suppress(UserWarning):  # where warnings are errors the note must do: earlier items are paid for
                     warn_of_forgetting(self.plan)
@@ -271,20 +256,6 @@ class Run:
             self._stopped_by = f"stop_after_errors={limit}"
             self._streamed.stop()
 
-    def _bad(self, index: int, given: Item | ProctorError, error: Exception) -> ItemResult:
-        """The result of an item of a stream that cannot be run: an error of its own, and the run goes on."""
-        maker = self.plan.maker
-        item_id = given.id if isinstance(given, Item) and isinstance(given.id, str) and given.id else f"item {index}"
-        return ItemResult(
-            item=given if isinstance(given, Item) else Item(id=item_id),
-            item_id=item_id,
-            index=index,
-            status="error",
-            gates=not_run(maker.gates, "target_failed"),
-            scorers=not_run(maker.scorers, "target_failed"),
-            error=failure_from(error, code=TargetError.code),
-        )
-
     # ── the end ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _warn(self) -> None:
@@ -295,7 +266,7 @@ class Run:
 
     def _summary(self) -> Summary:
         fold = self._fold
-        notes = [*self.plan.notes, *self._known.notes, *fold.notes, *self._tags.notes]
+        notes = [*self.plan.notes, *self._known.notes, *fold.notes, *self._tags.notes, *self._cache_notes.notes]
         if changed := self._runner.changed:
             notes.append(f"{changed} of the recorded rows had another item then: what it changes was done anew")
         if self._listener.note is not None:
