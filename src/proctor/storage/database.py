@@ -36,7 +36,7 @@ class Database:
         self._lock = Lock()
 
     def share(self, engine: AsyncEngine) -> None:
-        """In the loop that runs now, use the connections of this engine, until `unshare`. Its schema is as it must be."""
+        """In the loop that runs now, use this engine until `unshare`; its schema has been seen to."""
         with self._lock:
             self._places[asyncio.get_running_loop()] = _Place(engine, is_migrated=True)
 
@@ -54,9 +54,7 @@ class Database:
     async def write(self, change: Callable[[AsyncConnection], Awaitable[R]]) -> R:
         """What *change* gives in a transaction that writes: all of it, or nothing. In one loop one after another."""
         place = self._place()
-        async with (
-            place.writer
-        ):  # waiting here is fair and costs nothing; SQLite would have them all look again and again
+        async with place.writer:  # in SQLite all who wait would look again and again, and the last ones for long
             return await self._done(place, writing, change, doing="be written")
 
     def _place(self) -> _Place:
