@@ -46,7 +46,12 @@ def evaluate(model, tmp_path):
 
     async def run(**options):
         before = len(model.asked)
-        given = {"data": ["a", "b"], "target": str.upper, "scorers": [model.grade()], "store": tmp_path / "x.db"}
+        given = {
+            "data": [{"input": "a"}, {"input": "b"}],
+            "target": str.upper,
+            "scorers": [model.grade()],
+            "store": tmp_path / "x.db",
+        }
         result = await run_evals(**(given | options))
         assert (result.status, result.summary.outcome_errors) == ("complete", 0)
         return len(model.asked) - before, result
@@ -128,9 +133,9 @@ async def test_an_answer_that_came_before_a_run_broke_off_is_not_paid_for_again(
             await asyncio.Event().wait()
         return answer.call.output
 
-    evaluation = Eval(data=["a"], target=str.upper, scorers=[slow], store=tmp_path / "x.db")
+    evaluation = Eval(data=[{"input": "a"}], target=str.upper, scorers=[slow], store=tmp_path / "x.db")
     running = asyncio.create_task(run_evals(evaluation))
-    await holding.wait()
+    await asyncio.wait_for(holding.wait(), 30)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
@@ -178,5 +183,5 @@ async def test_a_cache_that_fails_is_noted_in_the_result(evaluate):
 
 @pytest.mark.parametrize("cache", [None, 1, "x.db"])
 async def test_cache_is_yes_or_no(evaluate, cache):
-    with pytest.raises(UsageError, match="cache is True or False, not .*; store= says where answers are kept"):
+    with pytest.raises(UsageError, match=r"cache is True or False, not .*; store= says where answers are kept"):
         await evaluate(cache=cache)

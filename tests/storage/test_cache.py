@@ -1,4 +1,4 @@
-"""Calls are paid for once, whichever run and process asks. N01-N04 are cases of a list that several frameworks failed."""
+"""Calls are paid for once, whichever run asks. N01-N04 are cases of a list that several frameworks failed."""
 
 import asyncio
 import json
@@ -145,7 +145,7 @@ async def test_errors_are_not_kept(where):
 
 def written(path, body):
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE proctor_cached_call SET body = " + body)
+        connection.execute(f"UPDATE proctor_cached_call SET body = {body}")  # noqa: S608 - our own
 
 
 @pytest.mark.parametrize(
