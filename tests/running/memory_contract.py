@@ -15,7 +15,7 @@ WHOLE = Message(
     (
         Text("It is "),
         Reasoning("They ask for the time."),
-        ToolCall("clock", {"zone": "UTC", "digits": [1, 2.0, True, None]}, id="c1", result={"at": "12:00"}, state="done"),
+        ToolCall("clock", {"zone": "UTC", "digits": [2.0, True, None]}, id="1", result={"at": "12:00"}, state="done"),
         ToolCall("clock", "{not json", error="no such zone", state="failed"),
         ToolCall("later", state="partial"),
         File(b"\x00\xff", "image/png", "sun.png"),

@@ -13,6 +13,8 @@ from proctor.judging.request import CallRequest
 from proctor.running.record import MemoryRecorder
 from proctor.scoring.run import ScorerRun
 
+ITEMS = [{"input": "a"}, {"input": "b"}]
+
 
 class Model:
     """Says how often it was asked. *asked*: what, and in which repeat."""
@@ -63,7 +65,7 @@ async def test_another_run_over_the_same_store_asks_nothing(evaluate):
     first, one = await evaluate()
     second, two = await evaluate()
     assert (first, second) == (2, 0)
-    assert one.means[0].value == two.means[0].value == 0.75
+    assert one.means[0].mean == two.means[0].mean == 0.75
     assert one.summary.notes == two.summary.notes == ()
 
 
@@ -140,7 +142,7 @@ async def test_an_answer_that_came_before_a_run_broke_off_is_not_paid_for_again(
     with pytest.raises(asyncio.CancelledError):
         await running
     result = await resume("latest", evaluation, store=tmp_path / "x.db")
-    assert (result.means[0].value, model.asked) == (1.0, ["A"])
+    assert (result.means[0].mean, model.asked) == (1.0, ["A"])
 
 
 async def test_a_scorer_by_itself_is_asked_each_time(model):

@@ -63,8 +63,6 @@ class Run:
     async def go(self) -> EvalResult:
         """Carry the plan out. Cancelled from outside, it records what is done and raises `CancelledError`."""
         self._began, self._started_at = perf_counter(), utc_now()
-        if self._eval.recorder is not None:
-            self._provenance = await in_thread(provenance_of, self.plan)
         self._known = known = await self._recorder.start(self.plan)
         self._id = known.eval_id or self._id
         self._keeps_all = self._eval.keep == "all" and known.rows is None
@@ -81,6 +79,8 @@ class Run:
         total = self.plan.total
         try:
             try:
+                if self._eval.recorder is not None:
+                    self._provenance = await in_thread(provenance_of, self.plan)
                 workers = self._eval.concurrency if total is None else min(self._eval.concurrency, total)
                 await at_once(self._work, workers)
             finally:
