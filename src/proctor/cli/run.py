@@ -66,6 +66,9 @@ def command(
             "--env-file", metavar="F", help="KEY=value lines for the environment; what is set there already stays."
         ),
     ] = None,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Ask judges anew, also where an answer to the same question is kept.")
+    ] = False,
     json_out: Json = None,
     no_progress: NoProgress = False,
     fail_on: FailOn = DEFAULT_WORDS,
@@ -73,7 +76,7 @@ def command(
     """Run each Eval and show its table; gives the exit code."""
     words = fail_on_words(fail_on)
     choice = read_filters(filters or (), limit=limit)
-    given = {"concurrency": concurrency, "repeats": repeats}
+    given = {"concurrency": concurrency, "repeats": repeats, "cache": False if no_cache else None}
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     with results_to(json_out, inputs=(file.partition("::")[0], env_file)) as results:
         if env_file is not None:

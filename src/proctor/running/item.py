@@ -10,24 +10,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from proctor.data.item import Item
 from proctor.data.outcome import Failure, NotRun, Outcomes, Why
 from proctor.data.read import read_messages
 from proctor.data.reply import ItemResult, ItemStatus, Reply, TurnOutcomes
 from proctor.data.usage import Cost, Usage
 from proctor.data.value import quick_maker
-from proctor.errors import ScorerRunError, TargetError, UnreadableMessages
+from proctor.errors import ProctorError, ScorerRunError, TargetError, UnreadableMessages
+from proctor.judging.cache import NO_CACHE, CacheNotes, CallCache
 from proctor.running.ask import Asker, Conversation
+from proctor.running.calls import calls_of
 from proctor.running.columns import Cell
 from proctor.running.eval import Eval
 from proctor.running.holds import Have, Redacted, what_holds, what_to_go_on_from
+from proctor.running.ids import ID_TAKEN
 from proctor.running.record import Known
 from proctor.running.recording import Recording
-from proctor.running.rows import Row, TurnPlan, context_of
+from proctor.running.rows import Row, RowMaker, TurnPlan, context_of
 from proctor.running.score import RowScorer, any_failed, not_run
 from proctor.running.target import Target
+from proctor.scoring.failure import failure_from
 from proctor.scoring.run import ScorerRun, TurnRun
 
-__all__ = ["RowRunner", "broken_row", "raise_first_error", "stopped_row"]
+__all__ = ["RowRunner", "bad_row", "broken_row", "raise_first_error", "stopped_row"]
 
 _NONE = Outcomes()
 _make_result = quick_maker(ItemResult)
@@ -49,10 +54,12 @@ class RowRunner:
         self._evaluation = evaluation
         self._redacted: Redacted | None = None
         self.changed = 0
+        self._calls: CallCache = NO_CACHE
 
-    def begin(self, known: Known) -> None:
-        """Take in what the recorder says of the run."""
+    def begin(self, known: Known, *, notes: CacheNotes) -> None:
+        """Take in what the recorder says of the run. *notes*: of what goes wrong with its cache of model calls."""
         self._redacted = known.redacted
+        self._calls = calls_of(self._evaluation, known, notes=notes)
 
     async def run(self, row: Row, found: ItemResult | None = None) -> ItemResult:
         """The row's result. Replies and outcomes go to the recorder as they come.
@@ -159,6 +166,8 @@ class RowRunner:
             cost=replies[0].cost if single else _cost(replies),
             duration_ms=replies[0].duration_ms if single else _duration(replies),
             extra={"metadata": item.metadata} if item.metadata else None,
+            calls=self._calls,
+            repeat=row.id[1],
         )
 
 
@@ -216,6 +225,22 @@ def _unasked(turn: TurnPlan, why: Why) -> TurnOutcomes:
 def broken_row(row: Row, error: Failure) -> ItemResult:
     """The result of a row that something outside of it broke off."""
     return _unfinished(row, why="target_failed", error=error)
+
+
+def bad_row(maker: RowMaker, index: int, *, given: Item | ProctorError, error: Exception) -> ItemResult:
+    """The result of an item of a stream that cannot be run: an error of its own, and the run goes on."""
+    item_id = given.id if isinstance(given, Item) and isinstance(given.id, str) and given.id else f"item {index}"
+    if getattr(error, "code", None) == ID_TAKEN:
+        item_id = f"{item_id} (item {index})"  # rows are found by their ids
+    return ItemResult(
+        item=given if isinstance(given, Item) else Item(id=item_id),
+        item_id=item_id,
+        index=index,
+        status="error",
+        gates=not_run(maker.gates, "target_failed"),
+        scorers=not_run(maker.scorers, "target_failed"),
+        error=failure_from(error, code=TargetError.code),
+    )
 
 
 def stopped_row(row: Row) -> ItemResult:

@@ -19,6 +19,7 @@ from proctor.data.value import Value
 
 if TYPE_CHECKING:
     from proctor.data.result import EvalResult
+    from proctor.judging.cache import CallCache
     from proctor.running.plan import Plan
 
 __all__ = ["Event", "Known", "MemoryRecorder", "NoRecorder", "Recorder", "RowId", "begun_row", "utc_now"]
@@ -55,8 +56,9 @@ class Known(NamedTuple):
     none, though a recorder that reads the clock itself may give its time of the one that begins. *spent_ms*: wall time
     of the earlier sittings. *eval_id*: of the run, when it has one; *run*: what people call it there. *rows*: where the
     rows can be read when the run has ended, so that nobody need keep them. *paid_before*: whether the replies that are
-    there were paid for by another run, so that this one does not count what they cost. *redacted*: what the recorder
-    makes of an encoded value before it keeps it, when that is more than to take out secrets.
+    there were paid for by another run, so that this one does not count what they cost. *calls*: where the answers of
+    model calls are kept, when that is in the same place. *redacted*: what the recorder makes of an encoded value before
+    it keeps it, when that is more than to take out secrets.
     """
 
     finished: Set[RowId] = frozenset()
@@ -69,6 +71,7 @@ class Known(NamedTuple):
     rows: Sequence[ItemResult] | None = None
     paid_before: bool = False
     redacted: Callable[[Any], Any] | None = None
+    calls: CallCache | None = None
 
 
 class Recorder(Protocol):

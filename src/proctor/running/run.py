@@ -10,19 +10,17 @@ from time import perf_counter
 from uuid import uuid4
 
 from proctor.bridge import cancel_requests, recordable
-from proctor.data.item import Item
 from proctor.data.reply import ItemResult
 from proctor.data.result import EvalResult, RunStatus, Summary
 from proctor.errors import ProctorError, TargetError, UsageError
-from proctor.running.ids import ID_TAKEN
-from proctor.running.item import RowRunner, broken_row, raise_first_error, stopped_row
+from proctor.judging.cache import CacheNotes
+from proctor.running.item import RowRunner, bad_row, broken_row, raise_first_error, stopped_row
 from proctor.running.listen import Listener
 from proctor.running.plan import Plan, warn_of_forgetting
 from proctor.running.progress import Progress
 from proctor.running.record import Known, utc_now
 from proctor.running.recording import Recording
 from proctor.running.rows import Row
-from proctor.running.score import not_run
 from proctor.running.stream import Turns, arriving
 from proctor.running.tally import Tally
 from proctor.running.verdict import decide
@@ -43,6 +41,7 @@ class Run:
         self._listener = Listener(plan.evaluation.on_item_complete)
         self._tally = Tally(plan)
         self._known = Known()
+        self._cache_notes = CacheNotes()
         self._status: RunStatus = "running"
         self._stopped_by: str | None = None
         self._rows_with_errors = 0
@@ -64,7 +63,7 @@ class Run:
         self._known = known = await self._recording.start(self.plan)
         self._id = known.eval_id or self._id
         self._tally.begin(known)
-        self._runner.begin(known)
+        self._runner.begin(known, notes=self._cache_notes)
         try:
             await self._carry_out()
         finally:
@@ -166,7 +165,7 @@ class Run:
                         message = "nothing to score with: give scorers, gates, or both"
                         raise UsageError(message, code="NO_SCORERS_PROVIDED")
                 except (ProctorError, Warning) as error:  # warnings may be errors: they must not end what is paid for
-                    yield self._bad(index, given, error)
+                    yield bad_row(self.plan.maker, index, given=given, error=error)
                     continue
                 with suppress(UserWarning):  # where warnings are errors the note must do: earlier items are paid for
                     warn_of_forgetting(self.plan)
@@ -249,22 +248,6 @@ class Run:
             self._stopped_by = f"stop_after_errors={limit}"
             self._streamed.stop()
 
-    def _bad(self, index: int, given: Item | ProctorError, error: Exception) -> ItemResult:
-        """The result of an item of a stream that cannot be run: an error of its own, and the run goes on."""
-        maker = self.plan.maker
-        item_id = given.id if isinstance(given, Item) and isinstance(given.id, str) and given.id else f"item {index}"
-        if getattr(error, "code", None) == ID_TAKEN:
-            item_id = f"{item_id} (item {index})"  # rows are found by their ids
-        return ItemResult(
-            item=given if isinstance(given, Item) else Item(id=item_id),
-            item_id=item_id,
-            index=index,
-            status="error",
-            gates=not_run(maker.gates, "target_failed"),
-            scorers=not_run(maker.scorers, "target_failed"),
-            error=failure_from(error, code=TargetError.code),
-        )
-
     # ── the end ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _warn(self) -> None:
@@ -274,7 +257,7 @@ class Run:
                 warnings.warn(note, RuntimeWarning, stacklevel=2)
 
     def _summary(self) -> Summary:
-        notes = [*self.plan.notes, *self._known.notes]
+        notes = [*self.plan.notes, *self._known.notes, *self._cache_notes.notes]
         if changed := self._runner.changed:
             notes.append(f"{changed} of the recorded rows had another item then: what it changes was done anew")
         if self._listener.note is not None:

@@ -16,6 +16,8 @@ from proctor.running.kept import Beginning
 from proctor.running.plan import Plan
 from proctor.running.record import Event, Known, RowId
 from proctor.storage.address import Address
+from proctor.storage.cache import StoredCalls
+from proctor.storage.database import Database
 from proctor.storage.engine import DATABASE_ERRORS, make_engine, store_error
 from proctor.storage.found import Found
 from proctor.storage.items import StoredItems
@@ -40,6 +42,7 @@ class StoreRecorder:
         self._address = address
         self._beginning = beginning
         self._pen = pen
+        self._database = Database(address)
         self._engine: AsyncEngine | None = None
         self._writer: Writer | None = None
         self._sitting: Sitting | None = None
@@ -73,6 +76,7 @@ class StoreRecorder:
         except BaseException:
             await self._close()
             raise
+        self._database.share(engine)
         self._numbers, self._next = found.numbers, found.next_number
         self._columns = dict(found.columns)
         self._writer = Writer(engine, self._address, sitting.pulse)
@@ -87,6 +91,7 @@ class StoreRecorder:
             eval_id=sitting.eval_id,
             run=sitting.name,
             rows=StoredItems(self._address, sitting.run),
+            calls=StoredCalls(self._database, pen=self._pen),
             paid_before=self._beginning.parent is not None,
             redacted=self._pen.redacted,
         )
@@ -139,6 +144,7 @@ class StoreRecorder:
 
     async def _close(self) -> None:
         engine, self._engine = self._engine, None
+        self._database.unshare()
         if engine is not None:
             await engine.dispose()
 
