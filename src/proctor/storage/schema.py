@@ -45,6 +45,7 @@ EVAL = _table(
     Column("kind", Text, nullable=False),
     Column("parent", Text),
     Column("source", Text),
+    Column("options", Text),
     Column("status", Text, nullable=False),
     Column("verdict", Text),
     Column("sentence", Text),
@@ -59,7 +60,8 @@ EVAL = _table(
     Index("proctor_eval_started", "started_at"),
     clustered=False,
 )
-"""*result*: the EvalResult without its items, once a sitting has ended."""
+"""*options*: what the command line changed of the Eval that stands at *source*. *result*: the EvalResult without its
+items, once a sitting has ended."""
 
 SITTING = _table(
     "sitting",
