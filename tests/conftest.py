@@ -1,5 +1,6 @@
 import os
 import platform
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
@@ -17,6 +18,14 @@ def pytest_report_header() -> str:
     return f"proctor: {machine}; shared data {'found' if shared_root() else f'not found: tests that need it {without}'}"
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _no_runs_are_kept() -> Iterator[None]:
+    """`proctor run` leaves nothing behind in the folder of a test, but where that is what is tested."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PROCTOR_STORE", "none")
+        yield
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at -m
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
@@ -26,7 +35,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 # These wait, for time limits, threads and loops to end, or run whole programs.
 WAITING = {
-    "cases", "checks/test_pattern.py", "checks/test_schema.py", "cli/test_run.py", "cli/test_run_options.py",
+    "cases", "checks/test_pattern.py", "checks/test_schema.py", "cli/test_kept.py", "cli/test_run.py", "cli/test_run_options.py",
     "cli/test_score.py", "files/test_round_trips.py", "scoring/test_pipeline.py", "running/test_doors.py",
     "running/test_errors.py", "running/test_handle.py",
     "running/test_record.py", "running/test_retry.py", "running/test_stopping.py", "running/test_stream.py",

@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 import typer
 
+from proctor.bridge import run_sync
 from proctor.cli.streams import complain
 from proctor.data.result import EvalResult
 from proctor.errors import UsageError
+from proctor.plugins import find, import_object
 from proctor.running.eval import Eval
 from proctor.running.kept import Beginning, stored
 
 if TYPE_CHECKING:
+    from proctor.storage.address import Address
     from proctor.storage.store import Store
 
-__all__ = ["Keeper", "NoStore", "Place", "StoreOption", "in_store", "make_folder", "place_of"]
+__all__ = ["Keeper", "NoStore", "Place", "StoreOption", "address_of", "in_store", "make_folder", "place_of"]
 
 T = TypeVar("T")
 
@@ -70,14 +73,11 @@ def place_of(store: str | None, *, none: bool = False) -> Place:
 
 def in_store(place: Place, look: Callable[[Store], Awaitable[T]]) -> T:
     """What *look* finds in the open store."""
-    from proctor.bridge import run_sync
-    from proctor.storage.store import Store
-
     if place.where is None:
         raise UsageError(f"{VARIABLE}={_NOWHERE}: there is no store to look into; give --store WHERE")
 
     async def looked() -> T:
-        async with Store(place.where) as store:
+        async with find("store", "sql")(place.where) as store:
             return await look(store)
 
     return run_sync(looked())
@@ -156,6 +156,10 @@ def make_folder(place: Place) -> None:
 
 def _shown(where: Any) -> str:
     """A store as people see it: no password."""
-    from proctor.storage.address import address_of
-
     return address_of(where).shown
+
+
+def address_of(where: Any) -> Address:
+    """The database that it means; SQLAlchemy is imported here."""
+    found: Address = import_object("proctor.storage.address:address_of")(where)
+    return found

@@ -52,17 +52,17 @@ def command(
 ) -> int:
     """Go on with the run and show its table; gives the exit code."""
     return go_on(
-        run, None, "Going on with", allow_changes=allow_changes, env_file=env_file, store=store, json_out=json_out,
+        run,
+        word="Going on with", allow_changes=allow_changes, env_file=env_file, store=store, json_out=json_out,
         no_progress=no_progress, fail_on=fail_on,
     )  # fmt: skip
 
 
 def go_on(
     run: str,
-    anew: Literal["errors"] | None,
-    /,
-    word: str,
     *,
+    anew: Literal["errors"] | None = None,
+    word: str,
     allow_changes: bool,
     env_file: Path | None,
     store: str | None,

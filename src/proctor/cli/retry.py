@@ -32,6 +32,8 @@ def command(
 ) -> int:
     """Retry the run and show its table; gives the exit code."""
     return go_on(
-        run, "errors", "Retrying what broke in", allow_changes=allow_changes, env_file=env_file, store=store,
+        run,
+        anew="errors",
+        word="Retrying what broke in", allow_changes=allow_changes, env_file=env_file, store=store,
         json_out=json_out, no_progress=no_progress, fail_on=fail_on,
     )  # fmt: skip

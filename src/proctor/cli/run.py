@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from proctor.cli.keeping import Keeper, NoStore, Place, StoreOption, in_store, make_folder, place_of
+from proctor.cli.keeping import Keeper, NoStore, Place, StoreOption, address_of, in_store, make_folder, place_of
 from proctor.cli.options import (
     DEFAULT_WORDS,
     EXIT_CODES,
@@ -159,8 +159,6 @@ def _last_failed(evals: Mapping[str, Eval], changes: Changes, keeper: Keeper) ->
 
 def _failed_in(place: Place, source: str) -> tuple[str, frozenset[str]] | None:
     """The last run of a source, and the ids of what failed or broke in it; None when no run of it is kept."""
-    from proctor.storage.address import address_of
-
     path = None if place.where is None else address_of(place.where).path
     if place.where is None or (path is not None and not path.exists()):
         return None

@@ -23,7 +23,7 @@ Clauses = list[ColumnElement[bool]]
 
 
 async def first_shown(
-    connection: AsyncConnection, run: int, means: Sequence[Mean], *, columns: Mapping[int, Column], limit: int
+    connection: AsyncConnection, run: int, *, means: Sequence[Mean], columns: Mapping[int, Column], limit: int
 ) -> list[int]:
     """The numbers of the first rows with something hard (an error, a gate), and of those with something else."""
     hard, soft = _clauses(means, columns)
@@ -42,7 +42,7 @@ async def first_shown(
 
 
 async def count_shown(
-    connection: AsyncConnection, run: int, means: Sequence[Mean], *, columns: Mapping[int, Column]
+    connection: AsyncConnection, run: int, *, means: Sequence[Mean], columns: Mapping[int, Column]
 ) -> int:
     """How many lines the whole list of what failed would have."""
     whole = ITEM.c.eval == run, ITEM.c.status == "error"

@@ -66,9 +66,9 @@ class StoredItems(Sequence[ItemResult]):
 
         async def look(connection: AsyncConnection) -> tuple[list[ItemResult], int]:
             columns = await columns_of(connection, self._run)
-            numbers = await first_shown(connection, self._run, means, columns=columns, limit=count)
+            numbers = await first_shown(connection, self._run, means=means, columns=columns, limit=count)
             rows = await results_of(connection, self._run, numbers, columns=columns)
-            return rows, await count_shown(connection, self._run, means, columns=columns)
+            return rows, await count_shown(connection, self._run, means=means, columns=columns)
 
         found: tuple[list[ItemResult], int] = self._read(look)
         return found
