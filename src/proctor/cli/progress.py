@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any, TextIO
 
 from proctor.errors import cut, visible
-from proctor.running.run import Progress
+from proctor.running.progress import Progress
 
 __all__ = ["progress_text", "shows_progress"]
 

@@ -29,6 +29,7 @@ from proctor.data.outcome import Failure, NotRun, NotScorable, Origin, Outcome, 
 from proctor.data.plain import TAG, hashable, to_json
 from proctor.data.reply import ItemResult, Reply, TurnOutcomes
 from proctor.data.result import EvalResult, NotScorableCounts, Summary
+from proctor.data.stored import Page, RowInfo, RunInfo
 from proctor.data.tags import TagMeans
 from proctor.data.threshold import Threshold
 from proctor.data.trajectory import ExpectedStep, Step, Trajectory, TrajectoryExpectation
@@ -64,8 +65,11 @@ _CLASSES: tuple[type[Value], ...] = (
     NotScorableCounts,
     Origin,
     Outcome,
+    Page,
     Reasoning,
     Reply,
+    RowInfo,
+    RunInfo,
     RunSnapshot,
     ScorerRef,
     Shortfall,

@@ -16,7 +16,7 @@ from proctor.data.mean import Mean
 from proctor.data.outcome import Failure, Outcome
 from proctor.data.read import read_messages
 from proctor.data.reply import ItemResult
-from proctor.data.shown import count_of, shown_score
+from proctor.data.shown import count_of, plural, shown_score
 from proctor.data.threshold import Threshold
 from proctor.data.value import MISSING, Value, shown
 from proctor.errors import ProctorError, UsageError, cut, visible
@@ -24,7 +24,17 @@ from proctor.errors import ProctorError, UsageError, cut, visible
 if TYPE_CHECKING:
     from proctor.data.result import EvalResult
 
-__all__ = ["FailedRow", "FailureKind", "Failures", "Shortfall", "each_failure", "failures_of", "reply_text"]
+__all__ = [
+    "FailedRow",
+    "FailureKind",
+    "Failures",
+    "Shortfall",
+    "declined",
+    "each_failure",
+    "failures_of",
+    "kind_of",
+    "reply_text",
+]
 
 FailureKind: TypeAlias = Literal["target", "gate", "threshold", "scorer", "declined"]
 
@@ -130,7 +140,7 @@ class Failures(Sequence[FailedRow]):
 
     def __repr__(self) -> str:
         note = f", note={self.note!r}" if self.note else ""
-        return f"Failures({len(self.rows)} row{'' if len(self.rows) == 1 else 's'}{note})"
+        return f"Failures({plural(len(self.rows), 'row')}{note})"
 
 
 def failures_of(result: EvalResult) -> Failures:
@@ -167,30 +177,44 @@ def _shortfalls(row: ItemResult, means: dict[Any, Mean]) -> Iterator[Shortfall]:
         yield Shortfall(kind="target", why=str(row.error), error=row.error, reply=came)
     for outcome in row.outcomes:
         mean = means.get(outcome.column)
-        if mean is not None and (found := _what(outcome, mean)) is not None:
+        kind = None if mean is None else kind_of(outcome, mean)
+        if mean is not None and kind is not None:
             yield Shortfall(
-                kind=found[0],
-                why=found[1],
+                kind=kind,
+                why=_why(outcome, mean),
                 outcome=outcome,
                 error=outcome.error,
                 reply=_scored_reply(row, outcome.column.turn),
             )
 
 
-def _what(outcome: Outcome, mean: Mean) -> tuple[FailureKind, str] | None:
-    """The kind of an outcome's failure, and why it is one; None when it is none."""
+def kind_of(outcome: Outcome, mean: Mean) -> FailureKind | None:
+    """Which failure an outcome of this column is; None when it is none."""
+    if outcome.error is not None:
+        return "scorer"
+    if outcome.not_scorable is not None:
+        return "declined" if mean.decided_by == "declines" else None
     needed = mean.needed
-    if outcome.status == "error":
-        return "scorer", f"failed: {outcome.error}"
-    if outcome.status == "not_scorable" and mean.decided_by == "declines":
-        said = outcome.not_scorable.reason if outcome.not_scorable else None
-        return "declined", f"declined: {said or 'no reason given'}"
-    if outcome.status != "scored" or outcome.score is None or needed is None or needed.admits(outcome.score):
+    if outcome.score is None or needed is None or needed.admits(outcome.score):
         return None
+    return "gate" if mean.column.position == "gate" else "threshold"
+
+
+def declined(outcome: Outcome) -> str:
+    """Why there is no score, in words."""
+    said = outcome.not_scorable.reason if outcome.not_scorable else None
+    return f"declined: {said or 'no reason given'}"
+
+
+def _why(outcome: Outcome, mean: Mean) -> str:
+    needed = mean.needed
+    if outcome.error is not None:
+        return f"failed: {outcome.error}"
+    if outcome.score is None or needed is None:
+        return declined(outcome)
     reason = f": {outcome.reason}" if outcome.reason else ""
     bounds = Threshold(needed.min, needed.max)  # how many items must have a score says nothing of one item
-    kind: FailureKind = "gate" if mean.column.position == "gate" else "threshold"
-    return kind, f"scored {shown_score(outcome.score, needed)}, needed {bounds}{reason}"
+    return f"scored {shown_score(outcome.score, needed)}, needed {bounds}{reason}"
 
 
 # ── replies ────────────────────────────────────────────────────────────────────────────────────────────────────────

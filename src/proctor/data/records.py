@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.data.outcome import Failure, NotRun, NotScorable, Outcome
 from proctor.data.reply import ItemResult
+from proctor.data.shown import plural
 from proctor.data.tags import tags_of
 from proctor.errors import UsageError
 
@@ -55,7 +56,7 @@ def records_of(result: EvalResult) -> list[dict[str, Any]]:
 def each_record(result: EvalResult) -> Iterator[dict[str, Any]]:
     """The same, one after the other: of a result that lies in a store, however long it is."""
     if result.keep == "none" and result.summary.items:
-        ran = f"{result.summary.items} row{'' if result.summary.items == 1 else 's'} ran"
+        ran = f"{plural(result.summary.items, 'row')} ran"
         message = f'{ran}, but keep="none" kept no row: run with keep="all" for records'
         raise UsageError(message, code="ROWS_NOT_KEPT")
     needed = {mean.column: mean.needed for mean in result.means}

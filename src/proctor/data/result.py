@@ -55,7 +55,8 @@ class Summary(Value):
 
     *failures*: rows that fell short of a gate or a threshold, or whose target or scorer failed.
     *usage*, *cost*: the target's, None when nothing reported any. *started_at*: the first start, ISO 8601 in UTC.
-    *duration_ms*: wall time, over all sittings of a run that a recorder let go on.
+    *duration_ms*: wall time, over all sittings of a run that a recorder let go on. *provenance*: what was run, on which
+    data, by which code, in the last sitting; empty without a recorder.
     *notes*: what a reader of the numbers should know (warnings given, ids not checked).
     """
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from proctor.data.failures import declined, kind_of
 from proctor.data.item import item_label
 from proctor.data.mean import Mean
 from proctor.data.outcome import Outcome
-from proctor.data.shown import count_of, shown_interval, shown_score
+from proctor.data.shown import count_of, plural, shown_interval, shown_score
 from proctor.data.width import fitted, fitted_id, printable, width_of, wrapped
 from proctor.errors import cut
 
@@ -131,26 +132,21 @@ def _failures(items: Sequence[ItemResult], means: Sequence[Mean]) -> tuple[list[
             continue
         for outcome in item.outcomes:
             mean = deciding.get(outcome.column)
-            if mean is not None and (why := _why(outcome, mean)):
-                hard = outcome.error is not None or mean.column.position == "gate"
-                (first if hard else rest).append((name, outcome.column.label, why))
+            kind = None if mean is None else kind_of(outcome, mean)
+            if mean is None or kind is None or (kind in {"gate", "threshold"} and mean.passed is not False):
+                continue  # a row below a threshold that is met over all of them is not shown
+            hard = kind == "scorer" or mean.column.position == "gate"
+            (first if hard else rest).append((name, outcome.column.label, _why(outcome, mean)))
     found = first + rest
     return found, len(found) if count is None else count
 
 
 def _why(outcome: Outcome, mean: Mean) -> str:
-    """Why an outcome counts as failed; empty when it does not."""
     if outcome.error is not None:
         return str(outcome.error)
-    if outcome.not_scorable is not None:
-        # Declining is no failure, unless it is what a gate or threshold was missed by.
-        return f"declined: {outcome.not_scorable.reason or 'no reason given'}" if mean.decided_by == "declines" else ""
     if outcome.score is None:
-        return ""
-    needed = mean.needed
-    if needed is None or mean.passed is not False or needed.admits(outcome.score):
-        return ""
-    return f"{shown_score(outcome.score, needed)}  {outcome.reason or ''}".rstrip()
+        return declined(outcome)
+    return f"{shown_score(outcome.score, mean.needed)}  {outcome.reason or ''}".rstrip()
 
 
 def _failure_lines(failed: Sequence[tuple[str, str, str]], count: int, width: int) -> list[str]:
@@ -169,11 +165,11 @@ def _failure_lines(failed: Sequence[tuple[str, str, str]], count: int, width: in
 def footer(result: EvalResult) -> str:
     """The run in numbers, on one line."""
     summary = result.summary
-    parts = [f"{summary.items} item{'' if summary.items == 1 else 's'}"]
+    parts = [plural(summary.items, "item")]
     if summary.errors:
         parts.append(f"{summary.errors} with no reply")
     if summary.outcome_errors:
-        parts.append(f"{summary.outcome_errors} scorer error{'' if summary.outcome_errors == 1 else 's'}")
+        parts.append(plural(summary.outcome_errors, "scorer error"))
     if summary.not_scorable.total:
         parts.append(f"{summary.not_scorable.total} declined")
     if summary.tokens is not None:
@@ -184,9 +180,5 @@ def footer(result: EvalResult) -> str:
         parts.append(f"{summary.duration_ms / 1000:.1f} s")
     if result.run is not None:
         parts.append(f"kept as {printable(result.run)}")
-    notes = (
-        f"; {len(summary.notes)} note{'' if len(summary.notes) == 1 else 's'}: {cut(summary.notes[0], _LONGEST)}"
-        if summary.notes
-        else ""
-    )
+    notes = f"; {plural(len(summary.notes), 'note')}: {cut(summary.notes[0], _LONGEST)}" if summary.notes else ""
     return ", ".join(parts) + notes

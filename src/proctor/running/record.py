@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
+from proctor.data.column import Column
 from proctor.data.item import Item
 from proctor.data.outcome import Outcome, Outcomes
 from proctor.data.reply import ItemResult, Reply
@@ -166,10 +167,16 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
+def _is_before(column: Column, turn: int) -> bool:
+    """Whether a column is of an earlier turn: what was said in it stands whatever comes now."""
+    return column.turn is not None and column.turn < turn
+
+
 def begun_row(row: RowId, parts: Iterable[Event], *, whole: ItemResult | None = None) -> ItemResult:
     """What there is of a row that did not end, for the run to go on from: status `not_run`, each column once.
 
-    *whole*: the row as it ended before, when *parts* were added to it.
+    *whole*: the row as it ended before, when *parts* were added to it. A turn's reply puts an end to what there was of
+    that turn and those after it; one whose turn before is missing is left out.
     """
     item = None if whole is None else whole.item
     replies = [] if whole is None else list(whole.replies)
@@ -177,6 +184,11 @@ def begun_row(row: RowId, parts: Iterable[Event], *, whole: ItemResult | None = 
     for part in parts:
         item = item or part.item
         if isinstance(part.value, Reply):
+            if part.turn is not None and part.turn > len(replies):
+                continue  # the reply before it is lost: what follows is not of one conversation
+            if part.turn is not None:
+                del replies[part.turn :]
+                outcomes = {column: it for column, it in outcomes.items() if _is_before(column, part.turn)}
             replies.append(part.value)
         elif isinstance(part.value, Outcome):
             outcomes[part.value.column] = part.value

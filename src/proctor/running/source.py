@@ -34,11 +34,13 @@ class Source:
     """What was read. *where*: from what; *rows*: each row's place (`line 3`), and its item or why there is none.
 
     *indexes*: which row of the data each of them is, counted from 0; there are gaps where some were not chosen.
+    *made_ids*: see `Picker`.
     """
 
     where: str
     rows: list[tuple[str, Item | ProctorError]] = field(default_factory=list)
     indexes: list[int] = field(default_factory=list)
+    made_ids: list[str | None] = field(default_factory=list)
 
     @property
     def items(self) -> list[Item]:
@@ -104,6 +106,7 @@ def _items(where: str, rows: Iterable[tuple[str, Any]], *, names: Mapping[str, s
         if picker.takes(made):
             source.rows.append((place, made))
             source.indexes.append(index)
+            source.made_ids.append(picker.made_id)
             if picker.full:
                 break
     picker.check(where)

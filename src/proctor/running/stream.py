@@ -22,16 +22,18 @@ __all__ = ["Turns", "arriving"]
 R = TypeVar("R")
 
 
-async def arriving(data: Any) -> AsyncGenerator[tuple[int, Item | ProctorError], None]:
+async def arriving(
+    data: Any, *, unique_ids: bool = True
+) -> AsyncGenerator[tuple[int, Item | ProctorError, str | None], None]:
     """Each item with its place, or the error that says why there is none. Data that raises ends the run with its error.
 
     An iterator that is not asynchronous is asked on the event loop: give an async one where the next item takes long.
     Of `Chosen` data those that are chosen; nothing is asked for behind the last of them.
-    A generator is closed at the end, whatever ended it.
+    The third is the id made for a chosen one, see `Picker`. A generator is closed at the end, whatever ended it.
     """
     import asyncio
 
-    data, picker = picked_from(data)
+    data, picker = picked_from(data, unique_ids=unique_ids)
     index = 0
     rows: Any = None
     try:
@@ -55,7 +57,7 @@ async def arriving(data: Any) -> AsyncGenerator[tuple[int, Item | ProctorError],
             except ProctorError as problem:
                 item = problem
             if picker.takes(item):
-                yield index, item
+                yield index, item, picker.made_id
             index += 1
         picker.check("data")
         if index == 0:
@@ -97,9 +99,13 @@ def _said(error: BaseException) -> str:
 
 
 class Turns(Generic[R]):
-    """Workers taking turns at a stream: it is asked for one row at a time, and whoever waits for it can be let go."""
+    """Workers taking turns at a stream: it is asked for one row at a time, and whoever waits for it can be let go.
+
+    *ended*: whether it has said that there are no more.
+    """
 
     def __init__(self, rows: AsyncGenerator[R, None]) -> None:
+        self.ended = False
         self._rows = rows
         self._over = False
         self._lock: Lock | None = None
@@ -122,6 +128,7 @@ class Turns(Generic[R]):
                 return None
             finally:
                 self._waiting = None
+            self.ended = row is None
             return row
 
     def _let_go(self, before: int) -> bool:

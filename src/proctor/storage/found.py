@@ -47,10 +47,10 @@ class Found:
         self._stale: dict[int, frozenset[Column]] = {}
 
     @classmethod
-    async def of(cls, engine: AsyncEngine, beginning: Beginning, sitting: Sitting) -> Found:
+    async def of(cls, engine: AsyncEngine, beginning: Beginning, *, sitting: Sitting) -> Found:
         """What is there at the beginning of a sitting."""
         if beginning.parent is not None and beginning.resume is None:
-            return await cls._of_parent(engine, beginning, sitting)
+            return await cls._of_parent(engine, beginning, sitting=sitting)
         found = cls(engine, sitting.run, sitting, times=None)
         if beginning.resume is None:
             return found
@@ -80,7 +80,7 @@ class Found:
     _drops_errors = False
 
     @classmethod
-    async def _of_parent(cls, engine: AsyncEngine, beginning: Beginning, sitting: Sitting) -> Found:
+    async def _of_parent(cls, engine: AsyncEngine, beginning: Beginning, *, sitting: Sitting) -> Found:
         async with reading(engine) as connection:
             query = select(EVAL.c.eval).where(EVAL.c.eval_id == beginning.parent)
             parent = int((await connection.execute(query)).scalar_one())
@@ -120,7 +120,7 @@ class Found:
         numbers = [self._theirs[row] for row in rows]
         async with reading(self._engine) as connection:
             items, replies, outcomes = await parts_of(
-                connection, self._run, numbers, columns=self._by_number, with_outcomes=with_outcomes
+                connection, self._run, numbers=numbers, columns=self._by_number, with_outcomes=with_outcomes
             )
         return [
             self._result(row, items[no], replies.get(no, []), outcomes.get(no, []))
@@ -130,9 +130,9 @@ class Found:
     def _result(self, row: RowId, item: Any, replies: list[Any], outcomes: list[tuple[int, Outcome]]) -> ItemResult:
         kept = [outcome for sitting, outcome in outcomes if not self._is_stale(sitting, outcome)]
         whole = row in self.finished and len(kept) == len(outcomes)
-        result = item_result(item, replies, kept, ended=whole)
+        result = item_result(item, replies, outcomes=kept, ended=whole)
         if self._drops_errors and any(reply.error is not None for reply in result.replies):
-            return item_result(item, [], [], ended=False)
+            return item_result(item, [], outcomes=[], ended=False)
         return result
 
     def _is_stale(self, sitting: int, outcome: Outcome) -> bool:

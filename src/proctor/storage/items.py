@@ -67,7 +67,7 @@ class StoredItems(Sequence[ItemResult]):
         async def look(connection: AsyncConnection) -> tuple[list[ItemResult], int]:
             columns = await columns_of(connection, self._run)
             numbers = await first_shown(connection, self._run, means=means, columns=columns, limit=count)
-            rows = await results_of(connection, self._run, numbers, columns=columns)
+            rows = await results_of(connection, self._run, numbers=numbers, columns=columns)
             return rows, await count_shown(connection, self._run, means=means, columns=columns)
 
         found: tuple[list[ItemResult], int] = self._read(look)
@@ -119,7 +119,7 @@ class StoredItems(Sequence[ItemResult]):
         query = select(ITEM.c.no).where(ITEM.c.eval == self._run).order_by(ITEM.c.place, ITEM.c.repeat)
         numbers = (await connection.execute(query.offset(start).limit(count))).scalars().all()
         columns = await columns_of(connection, self._run)
-        return await results_of(connection, self._run, numbers, columns=columns)
+        return await results_of(connection, self._run, numbers=numbers, columns=columns)
 
     async def _page(
         self,
@@ -135,4 +135,4 @@ class StoredItems(Sequence[ItemResult]):
         if after is not None:
             query = query.where(tuple_(ITEM.c.place, ITEM.c.repeat) > after)
         numbers = (await connection.execute(query)).scalars().all()
-        return await results_of(connection, self._run, numbers, columns=columns)
+        return await results_of(connection, self._run, numbers=numbers, columns=columns)

@@ -21,6 +21,7 @@ from proctor.storage.engine import DATABASE_ERRORS, make_engine, store_error
 from proctor.storage.found import Found
 from proctor.storage.items import StoredItems
 from proctor.storage.migrations import migrate
+from proctor.storage.open_row import OpenRow
 from proctor.storage.rows import counts, execution_rows, outcome_body
 from proctor.storage.schema import EVAL_COLUMN, ITEM, JUDGE_EXECUTION, OUTCOME, REPLY
 from proctor.storage.sittings import Sitting, begin_sitting
@@ -47,7 +48,7 @@ class StoreRecorder:
         self._cells: Mapping[Column, Cell] = {}
         self._columns: dict[Column, int] = {}
         self._described: set[Column] = set()
-        self._open: dict[RowId, _Open] = {}
+        self._open: dict[RowId, OpenRow] = {}
         self._numbers: dict[RowId, int] = {}
         self._next = 0
 
@@ -65,8 +66,8 @@ class StoreRecorder:
         engine = self._engine = make_engine(self._address)
         try:
             await migrate(engine, where=self._address.shown)
-            sitting = self._sitting = await begin_sitting(engine, self._beginning, plan, pen=self._pen)
-            found = self._found = await Found.of(engine, self._beginning, sitting)
+            sitting = self._sitting = await begin_sitting(engine, self._beginning, plan=plan, pen=self._pen)
+            found = self._found = await Found.of(engine, self._beginning, sitting=sitting)
         except DATABASE_ERRORS as error:
             await self._close()
             raise store_error(self._address, error, usage=True) from error
@@ -154,7 +155,7 @@ class StoreRecorder:
                 writer.forget(run, no)
             if no is None:
                 no = self._new_number(row)
-            opened = self._open[row] = _Open(no, "" if event.item is None else self._pen.write(event.item))
+            opened = self._open[row] = OpenRow(no, "" if event.item is None else self._pen.write(event.item))
             if event.item is not None:
                 writer.put(ITEM, self._item_row(row, opened, place=event.index, status="begun"))
         else:
@@ -176,7 +177,9 @@ class StoreRecorder:
     def _put_outcome(self, writer: Writer, row: RowId, outcome: Outcome) -> None:
         opened = self._open.get(row)
         if opened is None:
-            opened = self._open[row] = _Open(self._numbers[row] if row in self._numbers else self._new_number(row), "")
+            opened = self._open[row] = OpenRow(
+                self._numbers[row] if row in self._numbers else self._new_number(row), ""
+            )
         self._write_outcome(writer, opened.no, outcome)
         opened.columns.add(outcome.column)
 
@@ -199,11 +202,11 @@ class StoreRecorder:
         written["error"] = None if result.error is None else self._pen.write(result.error)
         writer.put(ITEM, written)
 
-    def _reopened(self, row: RowId, opened: _Open | None, result: ItemResult) -> _Open:
+    def _reopened(self, row: RowId, opened: OpenRow | None, result: ItemResult) -> OpenRow:
         """The state of a row that was gone on with, or that ended without a reply."""
         was_there = row in self._numbers if opened is None else True
         no = self._numbers[row] if row in self._numbers else self._new_number(row)
-        return _Open(no, self._pen.write(result.item), was_there=was_there)
+        return OpenRow(no, self._pen.write(result.item), was_there=was_there)
 
     def _write_anew(self, writer: Writer, no: int, result: ItemResult) -> None:
         """All of a row that was there before: what of it is no longer asked for goes."""
@@ -269,7 +272,7 @@ class StoreRecorder:
         )
         return col
 
-    def _item_row(self, row: RowId, opened: _Open, *, place: int, status: str) -> dict[str, Any]:
+    def _item_row(self, row: RowId, opened: OpenRow, *, place: int, status: str) -> dict[str, Any]:
         return {
             "eval": self._run,
             "no": opened.no,
@@ -297,16 +300,3 @@ class StoreRecorder:
     @property
     def _sitting_number(self) -> int:
         return self._sitting.number  # type: ignore[union-attr]  # as above
-
-
-class _Open:
-    """A row that is being worked at: its number, its item as it is written, and what of it has been put."""
-
-    __slots__ = ("body", "columns", "no", "turns", "was_there")
-
-    def __init__(self, no: int, body: str, *, was_there: bool = False) -> None:
-        self.no = no
-        self.body = body
-        self.columns: set[Column] = set()
-        self.turns: set[int] = set()
-        self.was_there = was_there

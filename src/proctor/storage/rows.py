@@ -69,7 +69,7 @@ def execution_rows(outcome: Outcome, pen: Pen) -> list[dict[str, Any]]:
     ]
 
 
-def read_outcome(row: RowMapping, column: Column, executions: Iterable[RowMapping]) -> Outcome:
+def read_outcome(row: RowMapping, column: Column, *, executions: Iterable[RowMapping]) -> Outcome:
     """An outcome from its row and those of its judges' executions, in order."""
     score, reason = row["score"], None
     body: dict[str, Any] = {} if row["body"] is None else json.loads(row["body"])
@@ -99,7 +99,7 @@ def _records(steps: Sequence[str], executions: Iterable[RowMapping]) -> dict[str
 
 
 def item_result(
-    row: RowMapping, replies: Sequence[RowMapping], outcomes: Sequence[Outcome], *, ended: bool = True
+    row: RowMapping, replies: Sequence[RowMapping], *, outcomes: Sequence[Outcome], ended: bool = True
 ) -> ItemResult:
     """A row of the run: *outcomes* in the order of their columns. *ended*: else it is `not_run`, to be gone on with."""
     item: Item = from_json(row["body"])
@@ -159,16 +159,16 @@ def counts(outcomes: Iterable[Outcome], cells: Mapping[Column, Cell]) -> tuple[i
         if cell is None:
             continue
         failed += cell.misses(score)
-        good = scaled(score, cell.scorer.range, cell.scorer.better)
+        good = scaled(score, cell.scorer.range, better=cell.scorer.better)
         if worst is None or good < worst:
             worst = good
     return failed, errors, worst
 
 
-def scaled(score: float, bounds: tuple[float, float], better: str) -> float:
+def scaled(score: float, bounds: tuple[float, float], *, better: str) -> float:
     """A score on 0 to 1, where 1 is the good end.
 
-    >>> scaled(3.0, (1.0, 5.0), "lower")
+    >>> scaled(3.0, (1.0, 5.0), better="lower")
     0.5
     """
     low, high = bounds

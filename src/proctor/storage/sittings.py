@@ -20,10 +20,11 @@ from proctor.errors import ProctorError, UsageError
 from proctor.running.kept import Beginning
 from proctor.running.plan import Plan
 from proctor.running.record import utc_now
+from proctor.storage.changes import changes_of
 from proctor.storage.engine import writing
 from proctor.storage.names import new_name
 from proctor.storage.schema import EVAL, SITTING
-from proctor.storage.session import Session, differences, read_session, session_of
+from proctor.storage.session import Session, read_session, session_of
 from proctor.storage.texts import Pen, from_json, plain_text, written_text
 
 __all__ = ["PULSE_S", "Sitting", "begin_sitting", "is_alive"]
@@ -84,13 +85,12 @@ class Sitting:
             "errors": summary.errors,
             "failures": summary.failures,
             "result": pen.write(replace(result, items=())),
-            "provenance": pen.write(dict(summary.provenance)),
         }
         whole = summary.duration_ms or 0.0
         self._ended = values, result.status, max(whole - self.spent_ms, 0.0)
 
 
-async def begin_sitting(engine: AsyncEngine, beginning: Beginning, plan: Plan, *, pen: Pen) -> Sitting:
+async def begin_sitting(engine: AsyncEngine, beginning: Beginning, *, plan: Plan, pen: Pen) -> Sitting:
     """The sitting that now begins, written down. Raises `UsageError` when the run may not be gone on with."""
     session = session_of(plan.evaluation)
     if beginning.resume is None:
@@ -107,12 +107,14 @@ async def begin_sitting(engine: AsyncEngine, beginning: Beginning, plan: Plan, *
         )
         _refuse_living(row["name"], earlier)
         sessions = {int(each["number"]): read_session(from_json(each["session"])) for each in earlier}
-        changed = differences(list(sessions.values()), session)
+        then = {} if row["provenance"] is None else from_json(row["provenance"])
+        changed = changes_of(list(sessions.values()), session, then=then, provenance=plan.provenance)
         if changed and not beginning.allow_changes:
             raise UsageError(_changed(row["name"], changed), code="RUN_CHANGED")
         number = max(sessions, default=0) + 1
         await connection.execute(insert(SITTING).values(_sitting_row(row["eval"], number, session, pen)))
-        await connection.execute(update(EVAL).where(EVAL.c.eval == row["eval"]).values(status="running"))
+        now = {"status": "running", "provenance": pen.write(plan.provenance)}
+        await connection.execute(update(EVAL).where(EVAL.c.eval == row["eval"]).values(**now))
     return Sitting(
         run=row["eval"],
         eval_id=row["eval_id"],
@@ -142,6 +144,7 @@ async def _new_run(engine: AsyncEngine, beginning: Beginning, plan: Plan, sessio
         "status": "running",
         "started_at": now,
         "repeats": evaluation.repeats,
+        "provenance": pen.write(plan.provenance),
     }
     for _ in range(50):
         name = new_name()

@@ -154,7 +154,7 @@ class Store:
                 ids = select(ITEM.c.item_id).where(ITEM.c.eval == run).distinct().limit(1000)
                 raise UnknownName(f"item of {name}", item_id, list((await connection.execute(ids)).scalars()))
             columns = await columns_of(connection, run)
-            return (await results_of(connection, run, [no], columns=columns))[0]
+            return (await results_of(connection, run, numbers=[no], columns=columns))[0]
 
         return await self._reading(look)
 
