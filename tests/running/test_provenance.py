@@ -125,6 +125,7 @@ def test_targets_have_a_name_and_a_fingerprint():
     assert provenance(target="json:dumps")["target"]["name"] == "json:dumps"
     agent = provenance(target=ScriptedAgent("ok"))["target"]
     assert agent == {"name": "proctor.testing.agent.ScriptedAgent", "fingerprint": "unknown"}
+    assert provenance(target=str.lower)["target"]["name"] == "str.lower"
     assert provenance(target=None, data=[{"output": 1.0}])["target"] is None
     changed = provenance(target=lambda text: text + "!")["target"]
     assert changed["fingerprint"] not in (

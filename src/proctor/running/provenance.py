@@ -74,8 +74,10 @@ def _target(given: Any) -> dict[str, Any] | None:
 
 def _name_of(thing: Any) -> str:
     """The full name of a function, or of an object's class."""
-    name = getattr(thing, "__qualname__", None)
-    return f"{thing.__module__}.{name}" if isinstance(name, str) else name_of(thing)
+    name, home = getattr(thing, "__qualname__", None), getattr(thing, "__module__", None)
+    if not isinstance(name, str):
+        return name_of(thing)
+    return f"{home}.{name}" if isinstance(home, str) else name  # methods of Python's own types are of no module
 
 
 def _modules_of(given: Any) -> set[str]:
