@@ -10,6 +10,7 @@ import pytest
 
 from proctor import Item, JsonlRecorder, MemoryRecorder, Reply, Turn, run_evals, start_evals
 from proctor.data.outcome import Origin
+from proctor.errors import ProctorError
 from proctor.running.ask import Conversation
 from proctor.running.eval import Eval
 from proctor.running.record import Event
@@ -51,7 +52,7 @@ def talk(**fields):
 
 
 async def broken_off(recorder, after, **options):
-    with pytest.raises(OSError, match="the disk is full"):
+    with pytest.raises(ProctorError, match="the disk is full"):
         await run_evals(**{"data": [talk()], "scorers": [SEE], **options}, recorder=Breaking(recorder(), after))
 
 

@@ -238,7 +238,10 @@ async def test_r13_a_store_that_cannot_write_at_the_end_is_an_error_though_it_wa
             raise OSError("no space left")
 
     run = start_evals(target=Gate(0), data=asked(1.0), gates=[graded()], recorder=Full())
-    await asyncio.sleep(0)
+    for _ in range(1000):
+        if run.progress.in_flight:
+            break
+        await asyncio.sleep(0.001)
     run.cancel()
     with pytest.raises(ProctorError, match=r"recorder Full: its flush\(\) raised OSError: no space left"):
         await run

@@ -214,7 +214,7 @@ async def test_a_recorder_that_raises_ends_the_run_with_an_error_that_names_it(s
     if error is UsageError:
         assert type(caught.value) is UsageError
     else:
-        method = at if at in {"start", "find", "flush"} else "put"
+        method = at if at in {"start", "find", "end", "flush"} else "put"
         what = f"recorder Full: its {method}() raised {error.__name__}: no space left on device"
         assert (str(caught.value), caught.value.code) == (what, "RECORDER_FAILED")
         assert type(caught.value.__cause__) is error

@@ -16,6 +16,7 @@ from proctor.data.mean import Mean
 from proctor.data.outcome import Failure, Outcome
 from proctor.data.read import read_messages
 from proctor.data.reply import ItemResult
+from proctor.data.secrets import redact_text
 from proctor.data.shown import count_of, plural, shown_score
 from proctor.data.threshold import Threshold
 from proctor.data.value import MISSING, Value, shown
@@ -100,7 +101,7 @@ class FailedRow(Value):
         return "; ".join(str(shortfall) for shortfall in self.shortfalls)
 
     def __str__(self) -> str:
-        lines = [visible(self.name)]
+        lines = [visible(redact_text(self.name))]
         last: str | None = None
         for shortfall in self.shortfalls:
             lines.append(f"  {_line(str(shortfall), _LONGEST_REASON)}")
@@ -174,14 +175,14 @@ def _shortfalls(row: ItemResult, means: dict[Any, Mean]) -> Iterator[Shortfall]:
     if row.error is not None:
         said = row.replies[-1] if row.replies else None
         came = None if said is None or said.output is MISSING else reply_text(said.output)
-        yield Shortfall(kind="target", why=str(row.error), error=row.error, reply=came)
+        yield Shortfall(kind="target", why=redact_text(str(row.error)), error=row.error, reply=came)
     for outcome in row.outcomes:
         mean = means.get(outcome.column)
         kind = None if mean is None else kind_of(outcome, mean)
         if mean is not None and kind is not None:
             yield Shortfall(
                 kind=kind,
-                why=_why(outcome, mean),
+                why=redact_text(_why(outcome, mean)),
                 outcome=outcome,
                 error=outcome.error,
                 reply=_scored_reply(row, outcome.column.turn),
@@ -248,5 +249,5 @@ def reply_text(output: object, *, limit: int = _LONGEST_REPLY) -> str:
 def _line(text: str, limit: int) -> str:
     """How *text* begins, on one line; no more of it is looked at than can be shown."""
     most = 8 * limit
-    line = " ".join(text[:most].split()) + ("..." if len(text) > most else "")
+    line = " ".join(redact_text(text[:most]).split()) + ("..." if len(text) > most else "")
     return cut(visible(line), limit)

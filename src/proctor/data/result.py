@@ -13,6 +13,7 @@ from proctor.data.mean import Mean
 from proctor.data.records import records_of
 from proctor.data.reply import ItemResult
 from proctor.data.scores import Scores
+from proctor.data.secrets import redact_text
 from proctor.data.table import result_table
 from proctor.data.tags import ByTag, TagMeans
 from proctor.data.usage import Cost, Usage
@@ -144,7 +145,7 @@ class EvalResult(Value):
         return records_of(self)
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """The whole result as JSON text, which `from_json` reads back equal."""
+        """The whole result as JSON text, which `from_json` reads back equal, but for secrets: they are replaced."""
         text: str = import_object("proctor.data.codec:dumps")(self, indent=indent)
         return text
 
@@ -176,6 +177,6 @@ class EvalResult(Value):
         return result_html(self)
 
     def __repr__(self) -> str:
-        name = f"{self.name!r}, " if self.name else ""
+        name = f"{redact_text(self.name)!r}, " if self.name else ""
         items = f"{self.summary.items} item{'' if self.summary.items == 1 else 's'}"
         return f"EvalResult({name}verdict={self.verdict!r}, {items}, {len(self.means)} columns)"

@@ -180,5 +180,8 @@ def footer(result: EvalResult) -> str:
         parts.append(f"{summary.duration_ms / 1000:.1f} s")
     if result.run is not None:
         parts.append(f"kept as {printable(result.run)}")
-    notes = f"; {plural(len(summary.notes), 'note')}: {cut(summary.notes[0], _LONGEST)}" if summary.notes else ""
-    return ", ".join(parts) + notes
+    return ", ".join(parts) + (_first_note(summary.notes) if summary.notes else "")
+
+
+def _first_note(notes: Sequence[str]) -> str:
+    return f"; {plural(len(notes), 'note')}: {cut(printable(notes[0]), _LONGEST)}"

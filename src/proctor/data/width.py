@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from proctor.data.secrets import redact_text
 from proctor.errors import visible
 
 __all__ = ["fitted", "fitted_id", "printable", "width_of", "wrapped"]
 
 
 def printable(text: str) -> str:
-    r"""*text* on one line, with what a terminal could obey or not show written as an escape.
+    r"""*text* on one line, without secrets, and with what a terminal could obey or not show written as an escape.
 
     >>> printable("a\tb\x1b[31m")
     'a b\\x1b[31m'
     """
+    text = redact_text(text)
     return text if text.isprintable() else visible(" ".join(text.split()))
 
 

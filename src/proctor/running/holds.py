@@ -5,8 +5,7 @@ Its item may have been changed since, under the same id; a conversation may have
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -15,6 +14,7 @@ from proctor.data.column import Column, ScorerRef
 from proctor.data.item import Item
 from proctor.data.outcome import Outcome, Outcomes
 from proctor.data.reply import ItemResult, Reply
+from proctor.data.secrets import safe_json
 from proctor.data.value import MISSING, Missing
 from proctor.running.rows import Row
 from proctor.running.score import any_failed
@@ -26,20 +26,21 @@ from proctor.scoring.scorer import Scorer
 __all__ = ["Have", "what_holds", "what_to_go_on_from"]
 
 Have: TypeAlias = Mapping[Column, Outcome]
+Redacted: TypeAlias = Callable[[Any], Any]
 
 
-def what_holds(found: ItemResult, row: Row) -> ItemResult | None:
+def what_holds(found: ItemResult, row: Row, *, redacted: Redacted | None = None) -> ItemResult | None:
     """*found* itself when its item is the row's; without what is not, when the item is to be judged otherwise now.
 
     None when the target is to be asked something else: then nothing holds. An item of which nothing was recorded (only
-    its id) is taken to be the row's.
+    its id) is taken to be the row's. *redacted*: what the recorder makes of an encoded value before it keeps it.
     """
     then, now = found.item, row.item
     if then is now or _is_unknown(then):
         return found
-    if _text(_asked(then)) != _text(_asked(now)):
+    if _text(_asked(then)) != _text(_asked(now), redacted):
         return None
-    if _text(_judged(then)) != _text(_judged(now)):
+    if _text(_judged(then)) != _text(_judged(now), redacted):
         return _without(found, {outcome.column for outcome in found.outcomes})
     others = _other_scorers(then, row)
     return _without(found, others) if others else found
@@ -128,9 +129,10 @@ def _is_unknown(item: Item) -> bool:
     return all(value is MISSING for value in (item.input, item.inputs, item.turns, item.output))
 
 
-def _text(values: list[Any]) -> str:
-    """As it is written, where 1 and True are two things."""
-    return json.dumps(encode(values), sort_keys=True)
+def _text(values: list[Any], redacted: Redacted | None = None) -> str:
+    """As it is written, where 1 and True are two things, and secrets are not."""
+    encoded = encode(values)
+    return safe_json(encoded if redacted is None else redacted(encoded), sort_keys=True)
 
 
 def _asked(item: Item) -> list[Any]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from proctor.data.item import Item, derived_id
 from proctor.errors import EncodingError, UsageError
 
-__all__ = ["Ids"]
+__all__ = ["ID_TAKEN", "Ids"]
+
+ID_TAKEN = "ID_TAKEN"
 
 
 class Ids:
@@ -30,7 +32,7 @@ class Ids:
             raise UsageError(f"id must be text that is not empty, not {given!r}")
         if self._seen is not None:
             if given in self._seen:
-                raise UsageError(f"the id {given!r} is taken by an earlier item")
+                raise UsageError(f"the id {given!r} is taken by an earlier item", code=ID_TAKEN)
             self._seen[given] = 1
         return given
 

@@ -19,7 +19,8 @@ from proctor.errors import ScorerRunError, TargetError, UnreadableMessages
 from proctor.running.ask import Asker, Conversation
 from proctor.running.columns import Cell
 from proctor.running.eval import Eval
-from proctor.running.holds import Have, what_holds, what_to_go_on_from
+from proctor.running.holds import Have, Redacted, what_holds, what_to_go_on_from
+from proctor.running.record import Known
 from proctor.running.recording import Recording
 from proctor.running.rows import Row, TurnPlan, context_of
 from proctor.running.score import RowScorer, any_failed, not_run
@@ -46,7 +47,12 @@ class RowRunner:
         self._skips = evaluation.skip_scorers_after_gate_failure
         self._context = evaluation.request_context
         self._evaluation = evaluation
+        self._redacted: Redacted | None = None
         self.changed = 0
+
+    def begin(self, known: Known) -> None:
+        """Take in what the recorder says of the run."""
+        self._redacted = known.redacted
 
     async def run(self, row: Row, found: ItemResult | None = None) -> ItemResult:
         """The row's result. Replies and outcomes go to the recorder as they come.
@@ -64,7 +70,7 @@ class RowRunner:
 
     def look(self, found: ItemResult, row: Row) -> tuple[ItemResult | None, bool]:
         """What still holds of a row that was recorded, and whether nothing of it is missing."""
-        left = what_holds(found, row)
+        left = what_holds(found, row, redacted=self._redacted)
         self.changed += left is not found
         return left, left is not None and _is_whole(left, row, skips=self._skips)
 

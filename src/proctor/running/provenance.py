@@ -15,6 +15,7 @@ from typing import Any
 from proctor.data.item import Item, item_content
 from proctor.data.opaque import describe, name_of
 from proctor.data.plain import canonical_json, plain, to_json
+from proctor.data.secrets import redact_text
 from proctor.data.value import Value
 from proctor.errors import EncodingError, ProctorError
 from proctor.judging.judge import Judge
@@ -35,7 +36,6 @@ _NOT_OPTIONS = frozenset({"data", "target", "gates", "scorers", "on_item_complet
 _ALSO_SEEN = ("expected_trajectory", "request_context", "metadata")
 _AT_ONCE = 500  # items: what is written of them at one time
 _SECRET = re.compile(r"key$|secret|token|passw|pwd|credential|authori|^auth|cookie|session", re.IGNORECASE)
-_IN_URL = re.compile(r"(?<=://)[^/@\s]+@")
 _HIDDEN = "[hidden]"
 
 
@@ -223,7 +223,7 @@ def _shown(value: Any, name: str) -> Any:
     if _SECRET.search(name):
         return _HIDDEN
     if isinstance(value, str):
-        return _IN_URL.sub(f"{_HIDDEN}@", value)
+        return redact_text(value)
     if isinstance(value, list | tuple):
         return [_shown(item, name) for item in value]
     if isinstance(value, dict):

@@ -7,9 +7,9 @@ before ended, or was killed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from proctor.data.column import Column
 from proctor.data.item import Item
@@ -55,7 +55,8 @@ class Known(NamedTuple):
     none, though a recorder that reads the clock itself may give its time of the one that begins. *spent_ms*: wall time
     of the earlier sittings. *eval_id*: of the run, when it has one; *run*: what people call it there. *rows*: where the
     rows can be read when the run has ended, so that nobody need keep them. *paid_before*: whether the replies that are
-    there were paid for by another run, so that this one does not count what they cost.
+    there were paid for by another run, so that this one does not count what they cost. *redacted*: what the recorder
+    makes of an encoded value before it keeps it, when that is more than to take out secrets.
     """
 
     finished: Set[RowId] = frozenset()
@@ -67,6 +68,7 @@ class Known(NamedTuple):
     run: str | None = None
     rows: Sequence[ItemResult] | None = None
     paid_before: bool = False
+    redacted: Callable[[Any], Any] | None = None
 
 
 class Recorder(Protocol):

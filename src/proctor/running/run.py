@@ -14,6 +14,7 @@ from proctor.data.item import Item
 from proctor.data.reply import ItemResult
 from proctor.data.result import EvalResult, RunStatus, Summary
 from proctor.errors import ProctorError, TargetError, UsageError
+from proctor.running.ids import ID_TAKEN
 from proctor.running.item import RowRunner, broken_row, raise_first_error, stopped_row
 from proctor.running.listen import Listener
 from proctor.running.plan import Plan, warn_of_forgetting
@@ -63,6 +64,7 @@ class Run:
         self._known = known = await self._recording.start(self.plan)
         self._id = known.eval_id or self._id
         self._tally.begin(known)
+        self._runner.begin(known)
         try:
             await self._carry_out()
         finally:
@@ -251,6 +253,8 @@ class Run:
         """The result of an item of a stream that cannot be run: an error of its own, and the run goes on."""
         maker = self.plan.maker
         item_id = given.id if isinstance(given, Item) and isinstance(given.id, str) and given.id else f"item {index}"
+        if getattr(error, "code", None) == ID_TAKEN:
+            item_id = f"{item_id} (item {index})"  # rows are found by their ids
         return ItemResult(
             item=given if isinstance(given, Item) else Item(id=item_id),
             item_id=item_id,

@@ -10,6 +10,7 @@ from typing import Any
 
 from proctor.data.item import Item, style_of_row
 from proctor.data.row import item_from_row
+from proctor.data.secrets import redact_text
 from proctor.data.value import Value
 from proctor.errors import ProctorError, UnknownName, UsageError, safe_message
 from proctor.plugins import find, known
@@ -69,7 +70,7 @@ def _numbered(data: Iterable[Any]) -> Iterator[tuple[str, Any]]:
         for index, row in enumerate(data):
             yield f"item {index}", row
     except Exception as error:
-        raised = f"{type(error).__name__}: {safe_message(error)}"
+        raised = f"{type(error).__name__}: {redact_text(safe_message(error))}"
         raise UsageError(f"data raised {raised} (after {index + 1} items)", code=_CODE) from error
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from proctor.bridge import cancel_requests
 from proctor.data.item import Item
 from proctor.data.row import item_from_row
+from proctor.data.secrets import redact_text
 from proctor.errors import ProctorError, TargetError, UsageError, safe_message
 from proctor.running.choice import picked_from
 from proctor.running.source import NO_DATA
@@ -95,7 +96,7 @@ async def _close(rows: Any) -> None:
 
 
 def _said(error: BaseException) -> str:
-    return f"{type(error).__name__}: {safe_message(error)}"
+    return f"{type(error).__name__}: {redact_text(safe_message(error))}"
 
 
 class Turns(Generic[R]):

@@ -11,6 +11,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from proctor.data.plain import canonical_json, plain
+from proctor.data.secrets import redact
 from proctor.errors import EncodingError
 from proctor.plugins import import_object
 from proctor.scoring.fingerprint import UNKNOWN, function_content
@@ -66,9 +67,12 @@ def _is_setting(cell: Any) -> bool:
 
 
 def digest_of(content: Any) -> str:
-    """12 hex digits of plain data; `unknown` for what has no plain form."""
+    """12 hex digits of plain data without its secrets; `unknown` for what has no plain form.
+
+    A renewed key makes nothing another.
+    """
     try:
-        text = canonical_json(plain(content))
+        text = canonical_json(redact(plain(content)))
     except (EncodingError, RecursionError):
         return UNKNOWN
     from hashlib import sha256

@@ -89,6 +89,7 @@ class StoreRecorder:
             run=sitting.name,
             rows=StoredItems(self._address, sitting.run),
             paid_before=self._beginning.parent is not None,
+            redacted=self._pen.redacted,
         )
 
     async def find(self, row: RowId) -> ItemResult | None:
@@ -148,84 +149,64 @@ class StoreRecorder:
     # ── events ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _put_reply(self, writer: Writer, event: Event, reply: Reply) -> None:
-        run, row = self._run, event.row
-        if event.begins or row not in self._open:
-            no = self._numbers.get(row)
-            if no is not None and event.begins:
-                writer.forget(run, no)
-            if no is None:
-                no = self._new_number(row)
-            opened = self._open[row] = OpenRow(no, "" if event.item is None else self._pen.write(event.item))
-            if event.item is not None:
-                writer.put(ITEM, self._item_row(row, opened, place=event.index, status="begun"))
-        else:
-            opened = self._open[row]
-        turn = -1 if event.turn is None else event.turn
-        writer.put(
-            REPLY,
-            {
-                "eval": run,
-                "no": opened.no,
-                "turn": turn,
-                "sitting": self._sitting_number,
-                "duration_ms": reply.duration_ms,
-                "body": self._pen.write(reply),
-            },
-        )
-        opened.turns.add(turn)
+        row = event.row
+        opened = self._opened(row)
+        if event.begins and opened.was_there:
+            writer.forget(self._run, opened.no)
+            opened.was_there = False
+        if event.item is not None and not opened.body:
+            opened.body = self._pen.write(event.item)
+            writer.put(ITEM, self._item_row(row, opened, place=event.index, status="begun"))
+        self._write_reply(writer, opened.no, reply, turn=-1 if event.turn is None else event.turn)
 
     def _put_outcome(self, writer: Writer, row: RowId, outcome: Outcome) -> None:
-        opened = self._open.get(row)
-        if opened is None:
-            opened = self._open[row] = OpenRow(
-                self._numbers[row] if row in self._numbers else self._new_number(row), ""
-            )
+        opened = self._opened(row)
         self._write_outcome(writer, opened.no, outcome)
         opened.columns.add(outcome.column)
 
     def _put_end(self, writer: Writer, result: ItemResult) -> None:
         row = (result.item_id, result.repeat)
-        opened = self._open.pop(row, None)
-        if opened is None or not opened.body:
-            opened = self._reopened(row, opened, result)
-        if opened.was_there:
-            self._write_anew(writer, opened.no, result)
-        else:
-            outcomes = result.outcomes
-            if len(outcomes) > len(opened.columns):
-                for outcome in outcomes:
-                    if outcome.column not in opened.columns:
-                        self._write_outcome(writer, opened.no, outcome)
+        opened = self._opened(row)
+        del self._open[row]
+        opened.body = opened.body or self._pen.write(result.item)
+        if opened.was_there:  # what of it is no longer asked for goes
+            writer.forget(self._run, opened.no)
+            for turn, reply in enumerate(result.replies):
+                self._write_reply(writer, opened.no, reply, turn=turn if result.turns else -1)
+            opened.columns.clear()
+        outcomes = result.outcomes
+        if len(outcomes) > len(opened.columns):
+            for outcome in outcomes:
+                if outcome.column not in opened.columns:
+                    self._write_outcome(writer, opened.no, outcome)
         written = self._item_row(row, opened, place=result.index, status=result.status)
-        written["failed"], written["errors"], written["worst"] = counts(result.outcomes, self._cells)
+        written["failed"], written["errors"], written["worst"] = counts(outcomes, self._cells)
         written["broke"] = 0 if written["failed"] or written["errors"] or result.status == "error" else 1
         written["error"] = None if result.error is None else self._pen.write(result.error)
         writer.put(ITEM, written)
 
-    def _reopened(self, row: RowId, opened: OpenRow | None, result: ItemResult) -> OpenRow:
-        """The state of a row that was gone on with, or that ended without a reply."""
-        was_there = row in self._numbers if opened is None else True
-        no = self._numbers[row] if row in self._numbers else self._new_number(row)
-        return OpenRow(no, self._pen.write(result.item), was_there=was_there)
+    def _opened(self, row: RowId) -> OpenRow:
+        """The state of a row that is being worked at; of one that an earlier sitting left, what it is to become."""
+        opened = self._open.get(row)
+        if opened is None:
+            no = self._numbers.get(row)
+            was_there = no is not None
+            if no is None:
+                no, self._next = self._next, self._next + 1
+                self._numbers[row] = no
+            opened = self._open[row] = OpenRow(no, was_there=was_there)
+        return opened
 
-    def _write_anew(self, writer: Writer, no: int, result: ItemResult) -> None:
-        """All of a row that was there before: what of it is no longer asked for goes."""
-        writer.forget(self._run, no)
-        alone = len(result.replies) == 1 and not result.turns
-        for turn, reply in enumerate(result.replies):
-            writer.put(
-                REPLY,
-                {
-                    "eval": self._run,
-                    "no": no,
-                    "turn": -1 if alone else turn,
-                    "sitting": self._sitting_number,
-                    "duration_ms": reply.duration_ms,
-                    "body": self._pen.write(reply),
-                },
-            )
-        for outcome in result.outcomes:
-            self._write_outcome(writer, no, outcome)
+    def _write_reply(self, writer: Writer, no: int, reply: Reply, *, turn: int) -> None:
+        row = {
+            "eval": self._run,
+            "no": no,
+            "turn": turn,
+            "sitting": self._sitting_number,
+            "duration_ms": reply.duration_ms,
+            "body": self._pen.write(reply),
+        }
+        writer.put(REPLY, row)
 
     def _write_outcome(self, writer: Writer, no: int, outcome: Outcome) -> None:
         col = self._columns.get(outcome.column)
@@ -287,11 +268,6 @@ class StoreRecorder:
             "body": opened.body,
             "error": None,
         }
-
-    def _new_number(self, row: RowId) -> int:
-        no, self._next = self._next, self._next + 1
-        self._numbers[row] = no
-        return no
 
     @property
     def _run(self) -> int:

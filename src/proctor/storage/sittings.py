@@ -136,10 +136,10 @@ async def _new_run(engine: AsyncEngine, beginning: Beginning, plan: Plan, sessio
     evaluation, now, eval_id = plan.evaluation, utc_now(), str(uuid4())
     values = {
         "eval_id": eval_id,
-        "eval_name": None if evaluation.name is None else written_text(evaluation.name),
+        "eval_name": None if evaluation.name is None else pen.text(evaluation.name),
         "kind": "run" if beginning.parent is None else "rescore",
         "parent": beginning.parent,
-        "source": None if beginning.source is None else written_text(beginning.source),
+        "source": None if beginning.source is None else pen.text(beginning.source),
         "options": None if beginning.options is None else pen.write(dict(beginning.options)),
         "status": "running",
         "started_at": now,
