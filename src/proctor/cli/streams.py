@@ -39,16 +39,18 @@ def say(text: str) -> None:
         _forget_reader(sys.stdout)
 
 
-def say_bytes(content: bytes, stream: TextIO | None) -> None:
-    """Print as it is, whatever the encoding of the stream; nowhere when it was closed."""
+def say_bytes(content: bytes, stream: TextIO | None) -> bool:
+    """Print as it is, whatever the encoding of the stream; nowhere when it was closed. Whether anybody reads it."""
     if stream is None:
-        return
+        return False
     try:
         stream.flush()
         stream.buffer.write(content)
         stream.flush()
     except BrokenPipeError:
         _forget_reader(stream)
+        return False
+    return True
 
 
 def complain(text: str) -> None:

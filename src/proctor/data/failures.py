@@ -7,7 +7,7 @@ declines are what a gate or threshold was missed by.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
@@ -31,6 +31,7 @@ __all__ = [
     "Failures",
     "Shortfall",
     "declined",
+    "each_failure",
     "failures_of",
     "kind_of",
     "reply_text",
@@ -152,9 +153,22 @@ def failures_of(result: EvalResult) -> Failures:
         message = f'{what}, but keep="none" kept no row: run with keep="failures" to see them'
         raise UsageError(message, code="ROWS_NOT_KEPT")
     note = 'rows in which scorers only declined were not kept: keep="failures"'
+    return Failures(tuple(each_failure(result)), note=note if declines and result.keep == "failures" else "")
+
+
+def each_failure(result: EvalResult) -> Iterator[FailedRow]:
+    """Those of the rows that were kept, one after the other."""
     means = {mean.column: mean for mean in result.means}
-    kept = [FailedRow(row, found) for row in result.items if (found := tuple(_shortfalls(row, means)))]
-    return Failures(kept, note=note if declines and result.keep == "failures" else "")
+    for row in _candidates(result):
+        if found := tuple(_shortfalls(row, means)):
+            yield FailedRow(row, found)
+
+
+def _candidates(result: EvalResult) -> Iterable[ItemResult]:
+    """Rows that may have failed: of those in a store, only what it knows of."""
+    failing = getattr(result.items, "failing", None)
+    found: Iterable[ItemResult] = result.items if failing is None else failing(result.means)
+    return found
 
 
 def _shortfalls(row: ItemResult, means: dict[Any, Mean]) -> Iterator[Shortfall]:

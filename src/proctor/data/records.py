@@ -23,6 +23,7 @@ any outcome is one dict whose column is None, so that no row is lost. In texts, 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from proctor.data.outcome import Failure, NotRun, NotScorable, Outcome
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from proctor.data.result import EvalResult
     from proctor.data.threshold import Threshold
 
-__all__ = ["RECORD_KEYS", "records_of"]
+__all__ = ["RECORD_KEYS", "each_record", "records_of"]
 
 _OF_ROW = ("eval_id", "eval_name", "item_id", "index", "repeat", "item_status", "tags", "cluster")
 _OF_OUTCOME = (
@@ -50,19 +51,23 @@ RECORD_KEYS = _OF_ROW + _OF_OUTCOME
 
 def records_of(result: EvalResult) -> list[dict[str, Any]]:
     """The outcomes of the rows that were kept. Raises `UsageError` when none was, though some ran."""
+    return list(each_record(result))
+
+
+def each_record(result: EvalResult) -> Iterator[dict[str, Any]]:
+    """The same, one after the other: of a result that lies in a store, however long it is."""
     if result.keep == "none" and result.summary.items:
         ran = f"{plural(result.summary.items, 'row')} ran"
         message = f'{ran}, but keep="none" kept no row: run with keep="all" for records'
         raise UsageError(message, code="ROWS_NOT_KEPT")
     needed = {mean.column: mean.needed for mean in result.means}
-    records: list[dict[str, Any]] = []
     for row in result.items:
         own = redact(_row(result, row))
         outcomes = row.outcomes
-        records.extend({**own, **_outcome(outcome, row, needed)} for outcome in outcomes)
+        for outcome in outcomes:
+            yield {**own, **_outcome(outcome, row, needed)}
         if not outcomes:
-            records.append({**own, **dict.fromkeys(_OF_OUTCOME), **_error(row.error)})
-    return records
+            yield {**own, **dict.fromkeys(_OF_OUTCOME), **_error(row.error)}
 
 
 def _row(result: EvalResult, row: ItemResult) -> dict[str, Any]:

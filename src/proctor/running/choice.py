@@ -28,11 +28,15 @@ _KNOWN = 1_000  # as many ids as are remembered to guess from
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Choice(Value):
-    """Which items: with an id that matches one of *ids*, with one of *tags*, the first *limit* of these."""
+    """Which items: with an id that matches one of *ids*, with one of *tags*, the first *limit* of these.
+
+    *only*: of all items, those with exactly these ids.
+    """
 
     ids: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     limit: int | None = None
+    only: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -108,11 +112,13 @@ class Picker:
             for key, values in (("id", self._choice.ids), ("tag", self._choice.tags))
             if values
         )
+        if self._choice.only is not None:
+            asked = f"{asked} and failed" if asked else "an id that failed"
         raise UsageError(f"{where}: no item has {asked} (of {self._seen}).{self._instead()}", code=NOTHING_LEFT)
 
     def _matches(self, item: Item) -> bool:
         choice = self._choice
-        if not (choice.tags or choice.ids):
+        if not (choice.tags or choice.ids) and choice.only is None:
             return True
         item_id = self._id_of(item)
         right = True
@@ -126,6 +132,8 @@ class Picker:
             if len(self._ids) < _KNOWN:
                 self._ids.append(item_id)
             right = right and any(fnmatchcase(item_id, pattern) for pattern in choice.ids)
+        if choice.only is not None:
+            right = right and item_id in choice.only
         return right
 
     def _id_of(self, item: Item) -> str:

@@ -66,6 +66,7 @@ def _info(row: Any, sittings: list[Any], counted: tuple[int, int], parent: str |
         kind=row["kind"],
         parent=parent,
         source=None if source is None else plain_text(source),
+        options=None if row["options"] is None else from_json(row["options"]),
         status=status,
         verdict=row["verdict"],
         sentence="" if sentence is None else from_json(sentence),

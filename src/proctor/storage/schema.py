@@ -48,6 +48,7 @@ EVAL = _table(
     Column("kind", Text, nullable=False),
     Column("parent", Text),
     Column("source", Text),
+    Column("options", Text),
     Column("status", Text, nullable=False),
     Column("verdict", Text),
     Column("sentence", Text),
@@ -65,8 +66,9 @@ EVAL = _table(
     clustered=False,
     once=True,
 )
-"""*result*: the EvalResult without its items, once a sitting has ended. *rows*, *finished*: how many there were then;
-while it is `running` they are counted. Numbers are not given twice: whoever writes a run that was deleted hits none."""
+"""*options*: what the command line changed of the Eval that stands at *source*. *result*: the EvalResult without its
+items, once a sitting has ended. *rows*, *finished*: how many there were then; while it is `running` they are counted.
+Numbers are not given twice: whoever writes a run that was deleted hits none."""
 
 SITTING = _table(
     "sitting",

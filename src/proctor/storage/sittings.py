@@ -148,6 +148,7 @@ async def _new_run(engine: AsyncEngine, beginning: Beginning, plan: Plan, sessio
         "kind": "run" if beginning.parent is None else "rescore",
         "parent": beginning.parent,
         "source": None if beginning.source is None else pen.text(beginning.source),
+        "options": None if beginning.options is None else pen.write(dict(beginning.options)),
         "status": "running",
         "started_at": now,
         "repeats": evaluation.repeats,

@@ -98,9 +98,12 @@ class Store:
 
     # ── looking ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def runs(self, *, limit: int | None = 50, eval_name: str | None = None) -> list[RunInfo]:
-        """The runs, newest first; those of one Eval when *eval_name* is given."""
-        where = () if eval_name is None else (EVAL.c.eval_name == written_text(eval_name),)
+    async def runs(
+        self, *, limit: int | None = 50, eval_name: str | None = None, source: str | None = None
+    ) -> list[RunInfo]:
+        """The runs, newest first; of one Eval: by its name, or by where it stands, `/folder/FILE.py::variable`."""
+        asked = ((EVAL.c.eval_name, eval_name), (EVAL.c.source, source))
+        where = [column == written_text(text) for column, text in asked if text is not None]
         return await self._reading(lambda connection: infos(connection, *where, limit=limit))
 
     async def run(self, name: str) -> RunInfo:
@@ -254,4 +257,4 @@ async def _forget_before(connection: AsyncConnection, limit: str) -> None:
 def _with_items(result: Any, items: StoredItems) -> EvalResult:
     if not isinstance(result, EvalResult):
         raise ProctorError(f"the store holds {shown(result)}, not a result", code="UNREADABLE_DATA")
-    return replace(result, items=items)
+    return replace(result, items=items, keep="all")  # whatever the run held in memory, the store has every row
