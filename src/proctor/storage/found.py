@@ -43,6 +43,7 @@ class Found:
         self._order: list[RowId] = []
         self._at: dict[RowId, int] = {}
         self._ahead: dict[RowId, ItemResult] = {}
+        self._expected, self._step = 0, _AHEAD  # which row comes next if they come in order; how many are read along
         self._lock = asyncio.Lock()
         self._theirs: dict[RowId, int] = {}
         self._by_number: dict[int, Column] = {}
@@ -59,7 +60,9 @@ class Found:
         async with reading(engine) as connection:
             found._by_number = await columns_of(connection, sitting.run)
             query = select(ITEM.c.no, ITEM.c.item_id, ITEM.c.repeat, ITEM.c.status, ITEM.c.errors)
-            rows = (await connection.execute(query.where(ITEM.c.eval == sitting.run).order_by(ITEM.c.place))).all()
+            rows = (
+                await connection.execute(query.where(ITEM.c.eval == sitting.run).order_by(ITEM.c.place, ITEM.c.repeat))
+            ).all()
         found.columns = {column: number for number, column in found._by_number.items()}
         found._stale = _stale_columns(sitting)
         finished, begun = set(), set()
@@ -120,7 +123,9 @@ class Found:
 
     async def _read_ahead(self, row: RowId) -> None:
         at = self._at[row]
-        rows = self._order[at : at + _AHEAD]
+        self._step = min(self._step * 4, _AHEAD) if at == self._expected else 1
+        rows = self._order[at : at + self._step]
+        self._expected = at + len(rows)
         kept = list(self._ahead.items())[-_AHEAD:]  # whoever waited for the lock has not taken theirs yet
         self._ahead = dict(kept) | dict(zip(rows, await self._read(rows), strict=True))
 

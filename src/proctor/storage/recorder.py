@@ -23,7 +23,7 @@ from proctor.storage.found import Found
 from proctor.storage.items import StoredItems
 from proctor.storage.migrations import migrate
 from proctor.storage.open_row import OpenRow
-from proctor.storage.rows import counts, execution_rows, outcome_body
+from proctor.storage.rows import column_row, counts, execution_rows, outcome_body
 from proctor.storage.schema import EVAL_COLUMN, ITEM, JUDGE_EXECUTION, OUTCOME, REPLY
 from proctor.storage.sittings import Sitting, begin_sitting
 from proctor.storage.texts import Pen, written_text
@@ -52,7 +52,7 @@ class StoreRecorder:
         self._described: set[Column] = set()
         self._open: dict[RowId, OpenRow] = {}
         self._numbers: dict[RowId, int] = {}
-        self._next = 0
+        self._first = self._next = 0  # numbers: of the first row that is new, and of the next one
 
     def __repr__(self) -> str:
         return f"StoreRecorder({self._address.shown!r})"
@@ -137,7 +137,8 @@ class StoreRecorder:
         """Commit what is left, and let go of the store."""
         writer, self._writer = self._writer, None
         try:
-            if writer is not None:
+            if writer is not None and self._sitting is not None:
+                self._sitting.breaks_off()
                 await writer.close()
         finally:
             await self._close()
@@ -145,6 +146,8 @@ class StoreRecorder:
     async def _close(self) -> None:
         engine, self._engine = self._engine, None
         self._database.unshare()
+        if self._sitting is not None:
+            self._sitting.is_over()
         if engine is not None:
             await engine.dispose()
 
@@ -163,6 +166,7 @@ class StoreRecorder:
             opened.body = self._pen.write(event.item)
             self._put_item(writer, row, opened, place=event.index, status="begun")
         self._write_reply(writer, opened.no, reply, turn=-1 if event.turn is None else event.turn)
+        opened.replies += 1
 
     def _put_outcome(self, writer: Writer, row: RowId, outcome: Outcome) -> None:
         opened = self._opened(row)
@@ -176,9 +180,10 @@ class StoreRecorder:
         opened.body = opened.body or self._pen.write(result.item)
         if opened.was_there:  # what of it is no longer asked for goes
             writer.forget(self._run, opened.no)
+            opened.columns.clear()
+        if opened.was_there or len(result.replies) > opened.replies:
             for turn, reply in enumerate(result.replies):
                 self._write_reply(writer, opened.no, reply, turn=turn if result.turns else -1)
-            opened.columns.clear()
         outcomes = result.outcomes
         if len(outcomes) > len(opened.columns):
             for outcome in outcomes:
@@ -225,26 +230,13 @@ class StoreRecorder:
         writer.put(REPLY, row, characters=len(body))
 
     def _describe(self, writer: Writer, column: Column) -> int:
-        """The number of a column, which is written when it first comes."""
-        col = self._columns.setdefault(column, len(self._columns))
-        self._described.add(column)
-        cell = self._cells.get(column)
-        low, high = (0.0, 1.0) if cell is None else cell.scorer.range
-        threshold = None if cell is None else cell.threshold
-        row = (
-            self._run,
-            col,
-            column.position,
-            column.turn,
-            written_text(column.key),
-            written_text(column.scorer_id),
-            low,
-            high,
-            "higher" if cell is None else cell.scorer.better,
-            None if threshold is None else self._pen.write(threshold),
-        )
-        writer.put(EVAL_COLUMN, row)
-        return col
+        """The number of a column. All that are known by now are written, so that they stand in their order."""
+        for each in [*self._cells, column]:
+            if each not in self._described:
+                self._described.add(each)
+                col = self._columns.setdefault(each, len(self._columns))
+                writer.put(EVAL_COLUMN, (self._run, col, *column_row(each, self._cells.get(each), self._pen)))
+        return self._columns[column]
 
     def _put_item(
         self, writer: Writer, row: RowId, opened: OpenRow, *, place: int, status: str, result: ItemResult | None = None

@@ -56,7 +56,7 @@ async def _parents(connection: AsyncConnection, ids: list[str]) -> dict[str | No
 
 def _info(row: Any, sittings: list[Any], counted: tuple[int, int], parent: str | None) -> RunInfo:
     status = row["status"]
-    if status == "running" and not (sittings and is_alive(sittings[-1])):
+    if status == "running" and not (sittings and is_alive(row["eval_id"], sittings[-1])):
         status = "interrupted"
     name, source, sentence = row["eval_name"], row["source"], row["sentence"]
     return RunInfo(
