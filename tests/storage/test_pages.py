@@ -33,7 +33,7 @@ async def path(tmp_path: Path) -> Path:
         ),
         create_scorer(id="steady", description="The same for all.").generate_score(lambda ctx: 0.9),
     ]
-    data = [Item(str(number), id=f"item-{number}") for number in range(40)]
+    data = [Item(str(number), id=f"item-{number}") for number in range(20)]
     path = tmp_path / "runs.db"
     await run_evals(data=data, target=answer, scorers=scorers, repeats=2, store=path, concurrency=4)
     return path
@@ -79,7 +79,7 @@ async def test_pages_are_what_sorting_all_rows_gives(path: Path, few: int, monke
     monkeypatch.setattr(proctor.storage.pages, "_FEW", few)
     async with Store(path) as store:
         rows = list((await store.rows("latest", limit=1000)).rows)
-        assert len(rows) == 80
+        assert len(rows) == 40
         for order, filters in itertools.product(("input", "failures", "worst"), FILTERS):
             found: list[RowInfo] = []
             after: Any = None
