@@ -1,10 +1,12 @@
 import os
 import platform
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
-from tests.support import ROOT, shared_root
+from tests.postgres import Postgres, programs
+from tests.support import ROOT, missing, shared_root
 
 # A loaded machine is slow, not wrong.
 settings.register_profile("proctor", deadline=None)
@@ -13,8 +15,37 @@ settings.load_profile("proctor")
 
 def pytest_report_header() -> str:
     machine = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
-    without = "fail" if os.environ.get("CI") == "true" else "are skipped"
-    return f"proctor: {machine}; shared data {'found' if shared_root() else f'not found: tests that need it {without}'}"
+    without = f"not found: tests that need it {'fail' if os.environ.get('CI') == 'true' else 'are skipped'}"
+    shared, postgres = shared_root(), programs()
+    return f"proctor: {machine}; shared data {'found' if shared else without}; PostgreSQL {postgres or without}"
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server; a test that stops it need not start it again."""
+    found = programs()
+    if found is None:
+        missing("PostgreSQL")
+    server = Postgres(found)
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def postgres_url(postgres):
+    """The address of a new and empty database, with a password in it."""
+    postgres.start()
+    database = postgres.database()
+    yield postgres.url(database)
+    postgres.drop(database)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_runs_are_kept() -> Iterator[None]:
+    """`proctor run` leaves nothing behind in the folder of a test, but where that is what is tested."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PROCTOR_STORE", "none")
+        yield
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at -m
@@ -27,13 +58,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 # These wait, for time limits, threads and loops to end, or run whole programs.
 WAITING = {
     "cases", "checks/test_pattern.py", "checks/test_schema.py", "cli/test_run.py", "cli/test_run_options.py",
+    "cli/test_store_runs.py", "cli/test_store_looking.py",
     "cli/test_score.py", "files/test_round_trips.py", "scoring/test_pipeline.py", "running/test_doors.py",
     "running/test_errors.py", "running/test_handle.py",
     "running/test_record.py", "running/test_retry.py", "running/test_stopping.py", "running/test_stream.py",
     "running/test_stream_ends.py", "running/test_timeouts.py", "scorers/test_door.py", "stats", "test_bridge.py",
 }  # fmt: skip
-# These take much to work on.
-MANY = ("linear", "megabytes", "backtracks", "long", "five_mb")
+# These take much to work on, or the database server.
+MANY = ("linear", "megabytes", "backtracks", "long", "five_mb", "postgres")
+# These start processes.
+NEEDING = {"start_proctor", "postgres", "postgres_url"}
 
 
 def is_slow(item: pytest.Item) -> bool:
@@ -46,6 +80,6 @@ def is_slow(item: pytest.Item) -> bool:
         or below_tests.partition("/")[0] in WAITING
         or any(word in item.name for word in MANY)
         or place.parts[:2] in {("tests", "golden"), ("tests", "real")}
-        or "start_proctor" in getattr(item, "fixturenames", ())
+        or not NEEDING.isdisjoint(getattr(item, "fixturenames", ()))
         or is_hypothesis_test(getattr(item, "obj", None))
     )

@@ -11,7 +11,7 @@ import pytest
 
 from proctor.cli.progress import progress_text, shows_progress
 from proctor.data.usage import Cost
-from proctor.running.run import Progress
+from proctor.running.progress import Progress
 from tests.cli.conftest import PROCTOR
 
 

@@ -35,6 +35,7 @@ from proctor.data.outcome import (
 )
 from proctor.data.reply import ItemResult, ItemStatus, Reply, TurnOutcomes
 from proctor.data.result import EvalResult, NotScorableCounts, RunStatus, Summary, Verdict
+from proctor.data.stored import Page, RowInfo, RunInfo, StoredStatus
 from proctor.data.tags import TagMeans
 from proctor.data.threshold import Threshold
 from proctor.data.trajectory import ExpectedStep, Ordering, Step, StepType, Trajectory, TrajectoryExpectation
@@ -199,6 +200,9 @@ FIELDS = {
     "Verdict | None": maybe(one_of(Verdict)),
     "FailureKind": one_of(FailureKind),
     "DecidedBy | None": maybe(one_of(DecidedBy)),
+    "StoredStatus": one_of(StoredStatus),
+    "tuple[RowInfo, ...]": some(of(RowInfo)),
+    "tuple[float | int, ...] | None": maybe(some(st.one_of(floats, counts))),
     "StepType": one_of(StepType),
     "StepType | None": maybe(one_of(StepType)),
     "Ordering": one_of(Ordering),
@@ -208,7 +212,7 @@ VALUES: tuple[type, ...] = (
     Text, ToolCall, Reasoning, File, Data, Message, Turn, Item, Column, ScorerRef, Usage, Cost, JudgeExecution,
     JudgeRecord, NotScorable, Failure, NotRun, Origin, RunSnapshot, Outcome, Reply, TurnOutcomes, ItemResult, Mean,
     Threshold, NotScorableCounts, Summary, EvalResult, Step, Trajectory, ExpectedStep, TrajectoryExpectation, Opaque,
-    AgentReply, Difference, TagMeans, Shortfall, FailedRow, CachedCall,
+    AgentReply, Difference, TagMeans, Shortfall, FailedRow, CachedCall, RunInfo, RowInfo, Page,
 )  # fmt: skip
 
 # ── sameness ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -9,7 +9,7 @@ import pytest
 CPU_S = 0.060
 RUNS = 15
 USUAL = "from proctor import Item, Turn, Threshold, checks, create_scorer, scorer"
-HEAVY = ["asyncio", "datetime", "decimal", "numpy", "pathlib", "pydantic", "rich", "typer"]
+HEAVY = ["asyncio", "datetime", "decimal", "numpy", "pathlib", "pydantic", "rich", "sqlalchemy", "sqlite3", "typer"]
 
 pytestmark = pytest.mark.slow
 

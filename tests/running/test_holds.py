@@ -9,6 +9,7 @@ from proctor.running.holds import what_holds
 from proctor.running.record import Event
 from proctor.running.rows import RowMaker
 from tests.running.graded import asked, graded
+from tests.running.plans import plan_of
 
 SCORED = Outcome(Column("scorer", None, "s", "s"), "scored", 0.5)
 
@@ -148,7 +149,7 @@ async def test_what_was_added_to_a_finished_row_is_not_done_twice():
     await run_evals(**options, scorers=[graded()])
     added = Outcome(Column("scorer", None, "new", "new"), "scored", 0.25)
     await recorder.put(Event(("i0", 0), added))
-    known = await recorder.start(None)
+    known = await recorder.start(plan_of())
     assert (known.finished, known.begun) == ({("i0", 0)}, {("i0", 0)})
     new = scorer(lambda run: ran.append(1) or 1, id="new")
     result = await run_evals(**options, scorers=[graded(), new])

@@ -20,9 +20,10 @@ from proctor import (
 )
 from proctor.data.column import Column
 from proctor.data.outcome import Outcomes
-from proctor.running.eval import Eval
+from proctor.errors import ProctorError
 from proctor.running.record import Event, Known, NoRecorder, Recorder
 from tests.running.graded import asked, graded, saved
+from tests.running.plans import plan_of
 
 ROW = ("i0", 0)
 GATE = Outcome(Column("gate", None, "g", "g"), "scored", 1.0)
@@ -51,7 +52,7 @@ class Listening(MemoryRecorder):
 
 async def test_a_new_recorder_knows_nothing():
     recorder: Recorder = MemoryRecorder()
-    assert await recorder.start(Eval(data=[])) == Known()
+    assert await recorder.start(plan_of()) == Known()
     assert await recorder.find(ROW) is None
 
 
@@ -62,7 +63,7 @@ async def test_a_row_that_was_begun_is_found_with_what_there_is_of_it():
     found = await recorder.find(ROW)
     assert (found.item_id, found.repeat, found.status) == ("i0", 0, "not_run")
     assert (found.replies, found.gates, found.scorers) == ((Reply("out"),), Outcomes([GATE]), Outcomes([SCORED]))
-    assert await recorder.start(Eval(data=[])) == Known(begun={ROW})
+    assert await recorder.start(plan_of()) == Known(begun={ROW})
 
 
 async def test_a_row_that_ended_is_found_as_it_ended():
@@ -70,14 +71,14 @@ async def test_a_row_that_ended_is_found_as_it_ended():
     await recorder.put(Event(ROW, Reply("out")))
     await recorder.put(Event(ROW, DONE))
     assert await recorder.find(ROW) is DONE
-    assert await recorder.start(Eval(data=[])) == Known(finished={ROW})
+    assert await recorder.start(plan_of()) == Known(finished={ROW})
     assert recorder.finished == {ROW: DONE}
 
 
 async def test_no_recorder_keeps_nothing():
     recorder: Recorder = NoRecorder()
     await recorder.put(Event(ROW, DONE))
-    assert await recorder.start(Eval(data=[])) == Known()
+    assert await recorder.start(plan_of()) == Known()
     assert await recorder.find(ROW) is None
 
 
@@ -170,7 +171,7 @@ class Full(Listening):
         if place == self.at:
             raise self.error("no space left on device")
 
-    async def start(self, evaluation):
+    async def start(self, plan):
         self._raise_at("start")
         return Known(begun={("i1", 0)})
 
@@ -193,7 +194,9 @@ async def wait(run):
     return 1
 
 
-@pytest.mark.parametrize("error", [OSError, UsageError], ids=["OSError", "an error of ours"])
+@pytest.mark.parametrize(
+    "error", [OSError, asyncio.CancelledError, UsageError], ids=["OSError", "CancelledError", "an error of ours"]
+)
 @pytest.mark.parametrize("concurrency", [1, 4], ids=["one at a time", "four at once"])
 @pytest.mark.parametrize("at", ["start", "find", "Reply", "Outcome", "ItemResult", "end", "flush"])
 @pytest.mark.parametrize(
@@ -203,11 +206,18 @@ async def wait(run):
         pytest.param([scorer(id="one")(wait), scorer(id="two")(wait)], id="two that wait"),
     ],
 )
-async def test_a_recorder_that_raises_ends_the_run_with_its_own_error(scorers, at, concurrency, error):
+async def test_a_recorder_that_raises_ends_the_run_with_an_error_that_names_it(scorers, at, concurrency, error):
     recorder = Full(at, error)
-    with pytest.raises(error, match="no space left"):
+    with pytest.raises(ProctorError, match="no space left") as caught:
         await run_evals(data=saved(*[1.0] * 8), scorers=scorers, recorder=recorder, concurrency=concurrency)
     assert recorder.flushed == (at != "start")
+    if error is UsageError:
+        assert type(caught.value) is UsageError
+    else:
+        method = at if at in {"start", "find", "end", "flush"} else "put"
+        what = f"recorder Full: its {method}() raised {error.__name__}: no space left on device"
+        assert (str(caught.value), caught.value.code) == (what, "RECORDER_FAILED")
+        assert type(caught.value.__cause__) is error
 
 
 @pytest.mark.parametrize("why", ["raises", "is cancelled"])
@@ -304,7 +314,7 @@ def test_r02_a_row_that_was_begun_is_not_asked_again():
     options = {"target": target, "data": asked(0.5), "gates": [counted], "recorder": recorder}
     with pytest.raises(KeyboardInterrupt):
         run_evals_sync(**options, scorers=[graded().replace(generate_score=interrupt)])
-    assert asyncio.run(recorder.start(Eval(data=[]))).begun == {ROW}
+    assert asyncio.run(recorder.start(plan_of())).begun == {ROW}
     result = run_evals_sync(**options, scorers=[graded()])
     assert (target.asked, ran) == ([0.5], [0.5])
     assert [outcome.score for outcome in result.items[0].outcomes] == [1.0, 0.5]
@@ -337,7 +347,7 @@ async def test_only_rows_that_were_begun_or_finished_are_asked_for():
         await recorder.put(Event((f"i{n}", 0), value))
     await recorder.put(Event(ROW, ItemResult(item=Item("x"), item_id="i0", replies=(Reply(0.5),))))
     await run_evals(data=saved(0.1, 0.2, 0.3, 0.4), scorers=[graded()], recorder=recorder)
-    assert recorder.found == [("i0", 0), ("i1", 0)]
+    assert recorder.found == [("i1", 0), ("i0", 0)]  # new work first
 
 
 def counting(id, ran, *, score=1.0):

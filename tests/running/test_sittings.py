@@ -6,9 +6,10 @@ import re
 import pytest
 
 from proctor import MemoryRecorder, run_evals, run_evals_sync, scorer, start_evals
-from proctor.running.eval import Eval
+from proctor.errors import ProctorError
 from proctor.running.record import Known
 from tests.running.graded import asked, echo, graded, saved, until_done
+from tests.running.plans import plan_of
 
 
 class Ending(MemoryRecorder):
@@ -106,11 +107,11 @@ def test_a_run_that_is_interrupted_from_inside_tells_it(recorder):
 
 async def test_a_recorder_that_cannot_start_is_told_nothing(recorder):
     class Closed(Ending):
-        async def start(self, evaluation):
+        async def start(self, plan):
             raise OSError("no such folder")
 
     closed = Closed()
-    with pytest.raises(OSError, match="no such folder"):
+    with pytest.raises(ProctorError, match="no such folder"):
         await run_evals(data=saved(1.0), scorers=[graded()], recorder=closed)
     assert closed.told == []
 
@@ -123,7 +124,7 @@ async def test_each_sitting_adds_its_time_and_keeps_the_first_start():
     options = {"target": echo, "scorers": [graded()], "recorder": recorder}
     first = (await run_evals(data=asked(0.1), **options)).summary
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00", first.started_at)
-    found = await recorder.start(Eval(data=[]))
+    found = await recorder.start(plan_of())
     assert (found.started_at, found.spent_ms) == (first.started_at, first.duration_ms)
     second = (await run_evals(data=asked(0.1, 0.2), **options)).summary
     third = (await run_evals(data=asked(0.1, 0.2), **options)).summary
@@ -133,7 +134,7 @@ async def test_each_sitting_adds_its_time_and_keeps_the_first_start():
 
 async def test_the_time_that_a_recorder_knows_of_is_in_the_result_from_the_start():
     class Knowing(MemoryRecorder):
-        async def start(self, evaluation):
+        async def start(self, plan):
             return Known(started_at="2026-11-30T19:20:01.123456+00:00", spent_ms=1e6)
 
     run = start_evals(target=echo, data=asked(0.1), scorers=[graded()], recorder=Knowing())

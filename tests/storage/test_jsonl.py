@@ -1,22 +1,18 @@
 import asyncio
 import json
 import os
-import random
 import resource
-import signal
 import subprocess
 import sys
-from collections import Counter
 from dataclasses import replace
 from tempfile import TemporaryDirectory
-from time import perf_counter, sleep
+from time import perf_counter
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proctor import (
-    Eval,
     Item,
     JsonlRecorder,
     MemoryRecorder,
@@ -37,10 +33,11 @@ from proctor.data.reply import ItemResult
 from proctor.data.result import EvalResult, Summary
 from proctor.running.record import Event, Known
 from tests.running.graded import asked, graded, saved
+from tests.running.plans import plan_of
 from tests.support import ROOT
 
 ROW = ("i0", 0)
-NOTHING = Eval(data=[])
+NOTHING = plan_of()
 SCORED = Outcome(Column("scorer", None, "s", "s"), "scored", 0.5)
 WHOLE = ItemResult(item=Item("x", id="i0"), item_id="i0", replies=(Reply("out"),), scorers=(SCORED,))
 
@@ -60,9 +57,9 @@ async def with_events(path, *events):
     return recorder
 
 
-async def known(path, evaluation=NOTHING):
+async def known(path, plan=NOTHING):
     recorder = JsonlRecorder(path)
-    found = await recorder.start(evaluation)
+    found = await recorder.start(plan)
     await recorder.flush()
     return found
 
@@ -425,6 +422,14 @@ async def test_a_file_of_a_newer_version_is_refused(path):
     assert caught.value.code == "SCHEMA_TOO_NEW"
 
 
+ANOTHER = """
+import sys
+from proctor import JsonlRecorder, checks, run_evals_sync
+run_evals_sync(target=lambda text: print("asked") or text, data=[{"input": "x"}], scorers=[checks.includes("x")],
+               recorder=JsonlRecorder(sys.argv[1]))
+"""
+
+
 @pytest.mark.slow
 async def test_two_runs_on_one_file_are_refused(path, asked_for):
     recorder = JsonlRecorder(path)
@@ -432,9 +437,8 @@ async def test_two_runs_on_one_file_are_refused(path, asked_for):
     await refused(path, "another run is writing to it")
     with pytest.raises(UsageError, match="a run that has not ended"):
         await recorder.start(NOTHING)
-    done = started("-m", "tests.storage.killed", path, f"{path}.calls", 3)
-    assert "another run is writing to it" in done.stderr
-    assert not path.with_suffix(".jsonl.calls").exists()
+    done = started("-c", ANOTHER, path)
+    assert ("another run is writing to it" in done.stderr, done.stdout) == (True, "")
     await recorder.flush()
     assert rows(await known(path)) == rows(Known())
 
@@ -520,45 +524,6 @@ async def test_a_line_that_is_damaged_inside_is_done_again(path, asked_for):
     with pytest.warns(RuntimeWarning, match="is damaged, and is done again"):
         result = await run_evals(**options, recorder=JsonlRecorder(path))
     assert (asked_for, len(result.items)) == ([0.1, 0.2, 0.1], 2)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-def test_r01_r02_a_run_that_is_killed_again_and_again_pays_for_nothing_twice(tmp_path, seed):
-    """Only calls that were under way at a kill are made again; what was recorded never is."""
-    chance = random.Random(seed)
-    path, calls, count, kills = tmp_path / "x.jsonl", tmp_path / "calls", 60, 0
-    command = [sys.executable, "-m", "tests.storage.killed", str(path), str(calls), str(count)]
-    while True:
-        process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, text=True)
-        until = size(calls) + chance.randrange(1, 1200)
-        while kills < 8 and process.poll() is None and size(calls) < until:
-            sleep(0.001)
-        if kills < 8 and process.poll() is None:
-            process.kill()
-            kills += 1
-        said, _ = process.communicate()
-        if process.returncode != -signal.SIGKILL:
-            break
-    assert (process.returncode, said.split()) == (0, ["passed", "120", "120", "24"])
-    assert kills >= 4
-    events = [event for event in map(json.loads, path.read_bytes().splitlines()) if "kind" in event]
-    made = Counter(line.split()[0] for line in calls.read_text().splitlines())
-    replies = [event for event in events if event["kind"] in ("begin", "reply")]
-    outcomes = [event for event in events if event["kind"] == "outcome" and event["value"]["column"]["key"] == "paid"]
-    assert 0 <= made["asked"] - len(replies) <= kills * 4  # four are in flight
-    assert 0 <= made["scored"] - len(outcomes) <= kills * 4
-    times = Counter(
-        (event["item"], event["repeat"], event["kind"], str(event["value"].get("column")))
-        for event in events
-        if event["kind"] == "row" or int(event["item"][1:]) % 5  # conversations are begun anew
-    )
-    assert set(times.values()) == {1}
-    assert len([event for event in events if event["kind"] == "row"]) == count * 2
-
-
-def size(path):
-    return path.stat().st_size if path.exists() else 0
 
 
 @pytest.mark.slow

@@ -6,13 +6,14 @@ import re
 
 import pytest
 
-from proctor import Eval, Item, JsonlRecorder, Reply, run_evals, start_evals
+from proctor import Item, JsonlRecorder, Reply, run_evals, start_evals
 from proctor.data.reply import ItemResult
 from proctor.data.result import EvalResult, Summary
 from proctor.running.record import Event
 from tests.running.graded import asked, echo, graded, until_done
+from tests.running.plans import plan_of
 
-NOTHING = Eval(data=[])
+NOTHING = plan_of()
 EVENTS = [Event((f"i{n}", 0), ItemResult(item=Item("x"), item_id=f"i{n}", replies=(Reply("out"),))) for n in range(3)]
 
 

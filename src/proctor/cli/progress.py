@@ -13,8 +13,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from time import perf_counter
 from typing import Any, TextIO
 
+from proctor.data.secrets import redact_text
 from proctor.errors import cut, visible
-from proctor.running.run import Progress
+from proctor.running.progress import Progress
 
 __all__ = ["progress_text", "shows_progress"]
 
@@ -91,7 +92,7 @@ def progress_text(progress: Progress, *, name: str, began: float, now: float | N
 
 
 def _one_line(text: str) -> str:
-    return cut(" ".join(visible(text).split()), 40)
+    return cut(" ".join(visible(redact_text(text)).split()), 40)
 
 
 def _rate(rate: float) -> str:

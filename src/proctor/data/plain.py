@@ -271,15 +271,15 @@ def _too_deep(path: str = "") -> EncodingError:
     return EncodingError(path, f"is nested deeper than {DEEPEST} levels, or refers to itself")
 
 
-def canonical_json(value: Any) -> str:
+def canonical_json(value: Any, *, other: Callable[[Any], Any] | None = None) -> str:
     """The one JSON text of plain data: sorted keys, no spaces, so that equal data has equal text.
 
-    Raises `EncodingError` for what has no plain form.
+    Raises `EncodingError` for what has no plain form, unless *other* writes it.
 
     >>> canonical_json({"b": [1, 2.5], "a": None})
     '{"a":null,"b":[1,2.5]}'
     """
-    made = to_json(value)
+    made = to_json(value, other=other)
     text = _canonical(made)
     return _canonical(_sorted_maps(made)) if '"$":"map"' in text else text
 

@@ -11,7 +11,8 @@ from proctor.data.result import EvalResult
 from proctor.errors import UsageError
 from proctor.running.eval import Eval, door, sync_door
 from proctor.running.plan import Plan, make_plan
-from proctor.running.run import Progress, Run
+from proctor.running.progress import Progress
+from proctor.running.run import Run
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Task

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ __all__ = ["DEFAULT_PATH", "Address", "address_of"]
 DEFAULT_PATH = Path(".proctor") / "proctor.db"
 
 _DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
+_OPTIONS = {"ssl": "ssl", "sslmode": "ssl"}  # of PostgreSQL, as its driver calls them
 _UNUSABLE = "STORE_UNUSABLE"
 
 
@@ -51,7 +53,8 @@ def _file(path: Path) -> Address:
         raise UsageError("store: a database in memory ends with its connection; give the path of a file, or None")
     if path.is_dir():
         raise UsageError(f"store: {path} is a folder; give the path of a file in it, {path / 'proctor.db'}")
-    return Address(URL.create("sqlite+aiosqlite", database=str(path)), str(path), path)
+    whole = path.absolute()  # the run may change folders
+    return Address(URL.create("sqlite+aiosqlite", database=str(whole)), str(path), whole)
 
 
 def _database(text: str) -> Address:
@@ -62,7 +65,10 @@ def _database(text: str) -> Address:
     kind = url.drivername.partition("+")[0]
     if kind not in _DRIVERS:
         raise UnknownName("kind of database for store", kind, ["sqlite", "postgresql"])
+    if url.host is not None and "@" in url.host:
+        raise UsageError("store: the URL has several @; in a password write %40 for it")
     if kind == "sqlite":
+        _check_options(url.query)
         if not url.database:
             raise UsageError("store: sqlite:// names no file; write sqlite:///runs.db, or the path alone")
         return _file(Path(url.database))
@@ -71,5 +77,14 @@ def _database(text: str) -> Address:
     except ImportError:
         message = "store: PostgreSQL needs the package asyncpg; install proctor with its extra: 'proctor[postgres]'"
         raise UsageError(message, code=_UNUSABLE) from None
-    url = url.set(drivername=_DRIVERS[kind])
+    _check_options(url.query, known=_OPTIONS)
+    options = {_OPTIONS[name]: value for name, value in url.query.items()}
+    url = url.set(drivername=_DRIVERS[kind], query=options)
     return Address(url, url.set(drivername="postgresql").render_as_string(hide_password=True))
+
+
+def _check_options(given: Mapping[str, Any], *, known: Iterable[str] = ()) -> None:
+    """What stands behind the ? of a URL. The values are not shown: one may be a password."""
+    for name in given:
+        if name not in known:
+            raise UnknownName("option in the URL of store", name, list(known))

@@ -43,23 +43,26 @@ class Found:
         self._order: list[RowId] = []
         self._at: dict[RowId, int] = {}
         self._ahead: dict[RowId, ItemResult] = {}
+        self._expected, self._step = 0, _AHEAD  # which row comes next if they come in order; how many are read along
         self._lock = asyncio.Lock()
         self._theirs: dict[RowId, int] = {}
         self._by_number: dict[int, Column] = {}
         self._stale: dict[int, frozenset[Column]] = {}
 
     @classmethod
-    async def of(cls, engine: AsyncEngine, beginning: Beginning, sitting: Sitting) -> Found:
+    async def of(cls, engine: AsyncEngine, beginning: Beginning, *, sitting: Sitting) -> Found:
         """What is there at the beginning of a sitting."""
         if beginning.parent is not None and beginning.resume is None:
-            return await cls._of_parent(engine, beginning, sitting)
+            return await cls._of_parent(engine, beginning, sitting=sitting)
         found = cls(engine, sitting.run, sitting, times=None)
         if beginning.resume is None:
             return found
         async with reading(engine) as connection:
             found._by_number = await columns_of(connection, sitting.run)
             query = select(ITEM.c.no, ITEM.c.item_id, ITEM.c.repeat, ITEM.c.status, ITEM.c.errors)
-            rows = (await connection.execute(query.where(ITEM.c.eval == sitting.run).order_by(ITEM.c.place))).all()
+            rows = (
+                await connection.execute(query.where(ITEM.c.eval == sitting.run).order_by(ITEM.c.place, ITEM.c.repeat))
+            ).all()
         found.columns = {column: number for number, column in found._by_number.items()}
         found._stale = _stale_columns(sitting)
         finished, begun = set(), set()
@@ -82,7 +85,7 @@ class Found:
     _drops_errors = False
 
     @classmethod
-    async def _of_parent(cls, engine: AsyncEngine, beginning: Beginning, sitting: Sitting) -> Found:
+    async def _of_parent(cls, engine: AsyncEngine, beginning: Beginning, *, sitting: Sitting) -> Found:
         async with reading(engine) as connection:
             query = select(EVAL.c.eval).where(EVAL.c.eval_id == beginning.parent)
             parent = int((await connection.execute(query)).scalar_one())
@@ -120,7 +123,9 @@ class Found:
 
     async def _read_ahead(self, row: RowId) -> None:
         at = self._at[row]
-        rows = self._order[at : at + _AHEAD]
+        self._step = min(self._step * 4, _AHEAD) if at == self._expected else 1
+        rows = self._order[at : at + self._step]
+        self._expected = at + len(rows)
         kept = list(self._ahead.items())[-_AHEAD:]  # whoever waited for the lock has not taken theirs yet
         self._ahead = dict(kept) | dict(zip(rows, await self._read(rows), strict=True))
 
@@ -128,7 +133,7 @@ class Found:
         numbers = [self._theirs[row] for row in rows]
         async with reading(self._engine) as connection:
             items, replies, outcomes = await parts_of(
-                connection, self._run, numbers, columns=self._by_number, with_outcomes=with_outcomes
+                connection, self._run, numbers=numbers, columns=self._by_number, with_outcomes=with_outcomes
             )
         return [
             self._result(row, items[no], replies.get(no, []), outcomes.get(no, []))
@@ -138,9 +143,9 @@ class Found:
     def _result(self, row: RowId, item: Any, replies: list[Any], outcomes: list[tuple[int, Outcome]]) -> ItemResult:
         kept = [outcome for sitting, outcome in outcomes if not self._is_stale(sitting, outcome)]
         whole = row in self.finished and len(kept) == len(outcomes)
-        result = item_result(item, replies, kept, ended=whole)
+        result = item_result(item, replies, outcomes=kept, ended=whole)
         if self._drops_errors and any(reply.error is not None for reply in result.replies):
-            return item_result(item, [], [], ended=False)
+            return item_result(item, [], outcomes=[], ended=False)
         return result
 
     def _is_stale(self, sitting: int, outcome: Outcome) -> bool:

@@ -35,8 +35,8 @@ async def columns_of(connection: AsyncConnection, run: int) -> dict[int, Column]
 async def parts_of(
     connection: AsyncConnection,
     run: int,
-    numbers: Sequence[int],
     *,
+    numbers: Sequence[int],
     columns: Mapping[int, Column],
     with_outcomes: bool = True,
 ) -> Parts:
@@ -75,20 +75,20 @@ async def _outcomes(
     for row in (await connection.execute(query)).mappings():
         no, col = int(row["no"]), int(row["col"])
         if col in columns:
-            outcome = read_outcome(row, columns[col], asked.get((no, col), ()))
+            outcome = read_outcome(row, columns[col], executions=asked.get((no, col), ()))
             into.setdefault(no, []).append((int(row["sitting"]), outcome))
 
 
 async def results_of(
-    connection: AsyncConnection, run: int, numbers: Sequence[int], *, columns: Mapping[int, Column]
+    connection: AsyncConnection, run: int, *, numbers: Sequence[int], columns: Mapping[int, Column]
 ) -> list[ItemResult]:
     """These rows of a run, in the order of *numbers*; one that is being worked at is `not_run` so far."""
-    items, replies, outcomes = await parts_of(connection, run, numbers, columns=columns)
+    items, replies, outcomes = await parts_of(connection, run, numbers=numbers, columns=columns)
     return [
         item_result(
             items[no],
             replies.get(no, []),
-            [outcome for _, outcome in outcomes.get(no, [])],
+            outcomes=[outcome for _, outcome in outcomes.get(no, [])],
             ended=items[no]["status"] != "begun",
         )
         for no in numbers

@@ -16,11 +16,14 @@ from proctor.running.kept import Beginning
 from proctor.running.plan import Plan
 from proctor.running.record import Event, Known, RowId
 from proctor.storage.address import Address
+from proctor.storage.cache import StoredCalls
+from proctor.storage.database import Database
 from proctor.storage.engine import DATABASE_ERRORS, make_engine, store_error
 from proctor.storage.found import Found
 from proctor.storage.items import StoredItems
 from proctor.storage.migrations import migrate
-from proctor.storage.rows import counts, execution_rows, outcome_body
+from proctor.storage.open_row import OpenRow
+from proctor.storage.rows import column_row, counts, execution_rows, outcome_body
 from proctor.storage.schema import EVAL_COLUMN, ITEM, JUDGE_EXECUTION, OUTCOME, REPLY
 from proctor.storage.sittings import Sitting, begin_sitting
 from proctor.storage.texts import Pen, written_text
@@ -39,6 +42,7 @@ class StoreRecorder:
         self._address = address
         self._beginning = beginning
         self._pen = pen
+        self._database = Database(address)
         self._engine: AsyncEngine | None = None
         self._writer: Writer | None = None
         self._sitting: Sitting | None = None
@@ -46,9 +50,9 @@ class StoreRecorder:
         self._cells: Mapping[Column, Cell] = {}
         self._columns: dict[Column, int] = {}
         self._described: set[Column] = set()
-        self._open: dict[RowId, _Open] = {}
+        self._open: dict[RowId, OpenRow] = {}
         self._numbers: dict[RowId, int] = {}
-        self._next = 0
+        self._first = self._next = 0  # numbers: of the first row that is new, and of the next one
 
     def __repr__(self) -> str:
         return f"StoreRecorder({self._address.shown!r})"
@@ -64,14 +68,15 @@ class StoreRecorder:
         engine = self._engine = make_engine(self._address)
         try:
             await migrate(engine, where=self._address.shown)
-            sitting = self._sitting = await begin_sitting(engine, self._beginning, plan, pen=self._pen)
-            found = self._found = await Found.of(engine, self._beginning, sitting)
+            sitting = self._sitting = await begin_sitting(engine, self._beginning, plan=plan, pen=self._pen)
+            found = self._found = await Found.of(engine, self._beginning, sitting=sitting)
         except DATABASE_ERRORS as error:
             await self._close()
             raise store_error(self._address, error, usage=True) from error
         except BaseException:
             await self._close()
             raise
+        self._database.share(engine)
         self._numbers, self._next = found.numbers, found.next_number
         self._columns = dict(found.columns)
         self._writer = Writer(engine, self._address, sitting.pulse)
@@ -86,7 +91,9 @@ class StoreRecorder:
             eval_id=sitting.eval_id,
             run=sitting.name,
             rows=StoredItems(self._address, sitting.run),
+            calls=StoredCalls(self._database, pen=self._pen),
             paid_before=self._beginning.parent is not None,
+            redacted=self._pen.redacted,
         )
 
     async def find(self, row: RowId) -> ItemResult | None:
@@ -130,13 +137,17 @@ class StoreRecorder:
         """Commit what is left, and let go of the store."""
         writer, self._writer = self._writer, None
         try:
-            if writer is not None:
+            if writer is not None and self._sitting is not None:
+                self._sitting.breaks_off()
                 await writer.close()
         finally:
             await self._close()
 
     async def _close(self) -> None:
         engine, self._engine = self._engine, None
+        self._database.unshare()
+        if self._sitting is not None:
+            self._sitting.is_over()
         if engine is not None:
             await engine.dispose()
 
@@ -147,57 +158,50 @@ class StoreRecorder:
 
     def _put_reply(self, writer: Writer, event: Event, reply: Reply) -> None:
         row = event.row
-        if event.begins or row not in self._open:
-            no = self._numbers.get(row)
-            if no is not None and event.begins:
-                writer.forget(self._run, no)
-            if no is None:
-                no = self._new_number(row)
-            opened = self._open[row] = _Open(no, "" if event.item is None else self._pen.write(event.item))
-            if event.item is not None:
-                self._put_item(writer, row, opened, place=event.index, status="begun")
-        else:
-            opened = self._open[row]
-        turn = -1 if event.turn is None else event.turn
-        self._write_reply(writer, opened.no, turn, reply)
-        opened.turns.add(turn)
+        opened = self._opened(row)
+        if event.begins and opened.was_there:
+            writer.forget(self._run, opened.no)
+            opened.was_there = False
+        if event.item is not None and not opened.body:
+            opened.body = self._pen.write(event.item)
+            self._put_item(writer, row, opened, place=event.index, status="begun")
+        self._write_reply(writer, opened.no, reply, turn=-1 if event.turn is None else event.turn)
+        opened.replies += 1
 
     def _put_outcome(self, writer: Writer, row: RowId, outcome: Outcome) -> None:
-        opened = self._open.get(row)
-        if opened is None:
-            opened = self._open[row] = _Open(self._numbers[row] if row in self._numbers else self._new_number(row), "")
+        opened = self._opened(row)
         self._write_outcome(writer, opened.no, outcome)
         opened.columns.add(outcome.column)
 
     def _put_end(self, writer: Writer, result: ItemResult) -> None:
         row = (result.item_id, result.repeat)
-        opened = self._open.pop(row, None)
-        if opened is None or not opened.body:
-            opened = self._reopened(row, opened, result)
-        if opened.was_there:
-            self._write_anew(writer, opened.no, result)
-        else:
-            outcomes = result.outcomes
-            if len(outcomes) > len(opened.columns):
-                for outcome in outcomes:
-                    if outcome.column not in opened.columns:
-                        self._write_outcome(writer, opened.no, outcome)
+        opened = self._opened(row)
+        del self._open[row]
+        opened.body = opened.body or self._pen.write(result.item)
+        if opened.was_there:  # what of it is no longer asked for goes
+            writer.forget(self._run, opened.no)
+            opened.columns.clear()
+        if opened.was_there or len(result.replies) > opened.replies:
+            for turn, reply in enumerate(result.replies):
+                self._write_reply(writer, opened.no, reply, turn=turn if result.turns else -1)
+        outcomes = result.outcomes
+        if len(outcomes) > len(opened.columns):
+            for outcome in outcomes:
+                if outcome.column not in opened.columns:
+                    self._write_outcome(writer, opened.no, outcome)
         self._put_item(writer, row, opened, place=result.index, status=result.status, result=result)
 
-    def _reopened(self, row: RowId, opened: _Open | None, result: ItemResult) -> _Open:
-        """The state of a row that was gone on with, or that ended without a reply."""
-        was_there = row in self._numbers if opened is None else True
-        no = self._numbers[row] if row in self._numbers else self._new_number(row)
-        return _Open(no, self._pen.write(result.item), was_there=was_there)
-
-    def _write_anew(self, writer: Writer, no: int, result: ItemResult) -> None:
-        """All of a row that was there before: what of it is no longer asked for goes."""
-        writer.forget(self._run, no)
-        alone = len(result.replies) == 1 and not result.turns
-        for turn, reply in enumerate(result.replies):
-            self._write_reply(writer, no, -1 if alone else turn, reply)
-        for outcome in result.outcomes:
-            self._write_outcome(writer, no, outcome)
+    def _opened(self, row: RowId) -> OpenRow:
+        """The state of a row that is being worked at; of one that an earlier sitting left, what it is to become."""
+        opened = self._open.get(row)
+        if opened is None:
+            no = self._numbers.get(row)
+            was_there = no is not None
+            if no is None:
+                no, self._next = self._next, self._next + 1
+                self._numbers[row] = no
+            opened = self._open[row] = OpenRow(no, was_there=was_there)
+        return opened
 
     def _write_outcome(self, writer: Writer, no: int, outcome: Outcome) -> None:
         col = self._columns.get(outcome.column)
@@ -220,35 +224,22 @@ class StoreRecorder:
                 made = (self._run, no, col, step, number, *rest, written)
                 writer.put(JUDGE_EXECUTION, made, characters=len(written))
 
-    def _write_reply(self, writer: Writer, no: int, turn: int, reply: Reply) -> None:
+    def _write_reply(self, writer: Writer, no: int, reply: Reply, *, turn: int) -> None:
         body = self._pen.write(reply)
         row = (self._run, no, turn, self._sitting_number, reply.duration_ms, body)
         writer.put(REPLY, row, characters=len(body))
 
     def _describe(self, writer: Writer, column: Column) -> int:
-        """The number of a column, which is written when it first comes."""
-        col = self._columns.setdefault(column, len(self._columns))
-        self._described.add(column)
-        cell = self._cells.get(column)
-        low, high = (0.0, 1.0) if cell is None else cell.scorer.range
-        threshold = None if cell is None else cell.threshold
-        row = (
-            self._run,
-            col,
-            column.position,
-            column.turn,
-            written_text(column.key),
-            written_text(column.scorer_id),
-            low,
-            high,
-            "higher" if cell is None else cell.scorer.better,
-            None if threshold is None else self._pen.write(threshold),
-        )
-        writer.put(EVAL_COLUMN, row)
-        return col
+        """The number of a column. All that are known by now are written, so that they stand in their order."""
+        for each in [*self._cells, column]:
+            if each not in self._described:
+                self._described.add(each)
+                col = self._columns.setdefault(each, len(self._columns))
+                writer.put(EVAL_COLUMN, (self._run, col, *column_row(each, self._cells.get(each), self._pen)))
+        return self._columns[column]
 
     def _put_item(
-        self, writer: Writer, row: RowId, opened: _Open, *, place: int, status: str, result: ItemResult | None = None
+        self, writer: Writer, row: RowId, opened: OpenRow, *, place: int, status: str, result: ItemResult | None = None
     ) -> None:
         """The item itself; with the *result* what it came to."""
         failed = errors = 0
@@ -273,11 +264,6 @@ class StoreRecorder:
         )
         writer.put(ITEM, values, characters=len(opened.body))
 
-    def _new_number(self, row: RowId) -> int:
-        no, self._next = self._next, self._next + 1
-        self._numbers[row] = no
-        return no
-
     @property
     def _run(self) -> int:
         return self._sitting.run  # type: ignore[union-attr]  # there is one once a run has begun
@@ -285,16 +271,3 @@ class StoreRecorder:
     @property
     def _sitting_number(self) -> int:
         return self._sitting.number  # type: ignore[union-attr]  # as above
-
-
-class _Open:
-    """A row that is being worked at: its number, its item as it is written, and what of it has been put."""
-
-    __slots__ = ("body", "columns", "no", "turns", "was_there")
-
-    def __init__(self, no: int, body: str, *, was_there: bool = False) -> None:
-        self.no = no
-        self.body = body
-        self.columns: set[Column] = set()
-        self.turns: set[int] = set()
-        self.was_there = was_there

@@ -16,9 +16,9 @@ from proctor.data.outcome import Outcome, Outcomes, RunSnapshot
 from proctor.data.reply import ItemResult, Reply, TurnOutcomes
 from proctor.data.value import MISSING
 from proctor.running.columns import Cell
-from proctor.storage.texts import Pen, from_json, plain_text
+from proctor.storage.texts import Pen, from_json, plain_text, written_text
 
-__all__ = ["counts", "execution_rows", "item_result", "outcome_body", "read_outcome", "scaled"]
+__all__ = ["column_row", "counts", "execution_rows", "item_result", "outcome_body", "read_outcome", "scaled"]
 
 
 def outcome_body(outcome: Outcome, pen: Pen) -> str | None:
@@ -56,11 +56,11 @@ def execution_rows(outcome: Outcome, pen: Pen) -> list[tuple[Any, ...]]:
     """For each time a judge was asked, in order, its row behind the number of its column; the body comes last."""
     return [
         (
-            step,
+            written_text(step),
             number,
             execution.status,
-            execution.judge_model_id,
-            execution.answered_by,
+            None if execution.judge_model_id is None else written_text(execution.judge_model_id),
+            None if execution.answered_by is None else written_text(execution.answered_by),
             execution.duration_ms,
             pen.write(execution),
         )
@@ -69,7 +69,23 @@ def execution_rows(outcome: Outcome, pen: Pen) -> list[tuple[Any, ...]]:
     ]
 
 
-def read_outcome(row: RowMapping, column: Column, executions: Iterable[RowMapping]) -> Outcome:
+def column_row(column: Column, cell: Cell | None, pen: Pen) -> tuple[Any, ...]:
+    """A column behind its number, with what its cell says of scores in it."""
+    low, high = (0.0, 1.0) if cell is None else cell.scorer.range
+    threshold = None if cell is None else cell.threshold
+    return (
+        column.position,
+        column.turn,
+        written_text(column.key),
+        written_text(column.scorer_id),
+        low,
+        high,
+        "higher" if cell is None else cell.scorer.better,
+        None if threshold is None else pen.write(threshold),
+    )
+
+
+def read_outcome(row: RowMapping, column: Column, *, executions: Iterable[RowMapping]) -> Outcome:
     """An outcome from its row and those of its judges' executions, in order."""
     score, reason = row["score"], None
     body: dict[str, Any] = {} if row["body"] is None else json.loads(row["body"])
@@ -94,12 +110,12 @@ def read_outcome(row: RowMapping, column: Column, executions: Iterable[RowMappin
 def _records(steps: Sequence[str], executions: Iterable[RowMapping]) -> dict[str, JudgeRecord]:
     found: dict[str, list[Any]] = {step: [] for step in steps}
     for row in executions:
-        found.setdefault(row["step"], []).append(from_json(row["body"]))
+        found.setdefault(plain_text(row["step"]), []).append(from_json(row["body"]))
     return {step: JudgeRecord(tuple(each)) for step, each in found.items()}
 
 
 def item_result(
-    row: RowMapping, replies: Sequence[RowMapping], outcomes: Sequence[Outcome], *, ended: bool = True
+    row: RowMapping, replies: Sequence[RowMapping], *, outcomes: Sequence[Outcome], ended: bool = True
 ) -> ItemResult:
     """A row of the run: *outcomes* in the order of their columns. *ended*: else it is `not_run`, to be gone on with."""
     item: Item = from_json(row["body"])
@@ -159,16 +175,16 @@ def counts(outcomes: Iterable[Outcome], cells: Mapping[Column, Cell]) -> tuple[i
         if cell is None:
             continue
         failed += cell.misses(score)
-        good = scaled(score, cell.scorer.range, cell.scorer.better)
+        good = scaled(score, cell.scorer.range, better=cell.scorer.better)
         if worst is None or good < worst:
             worst = good
     return failed, errors, worst
 
 
-def scaled(score: float, bounds: tuple[float, float], better: str) -> float:
+def scaled(score: float, bounds: tuple[float, float], *, better: str) -> float:
     """A score on 0 to 1, where 1 is the good end.
 
-    >>> scaled(3.0, (1.0, 5.0), "lower")
+    >>> scaled(3.0, (1.0, 5.0), better="lower")
     0.5
     """
     low, high = bounds

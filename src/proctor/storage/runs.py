@@ -56,7 +56,7 @@ async def _parents(connection: AsyncConnection, ids: list[str]) -> dict[str | No
 
 def _info(row: Any, sittings: list[Any], counted: tuple[int, int], parent: str | None) -> RunInfo:
     status = row["status"]
-    if status == "running" and not (sittings and is_alive(sittings[-1])):
+    if status == "running" and not (sittings and is_alive(row["eval_id"], sittings[-1])):
         status = "interrupted"
     name, source, sentence = row["eval_name"], row["source"], row["sentence"]
     return RunInfo(
@@ -66,6 +66,7 @@ def _info(row: Any, sittings: list[Any], counted: tuple[int, int], parent: str |
         kind=row["kind"],
         parent=parent,
         source=None if source is None else plain_text(source),
+        options=None if row["options"] is None else from_json(row["options"]),
         status=status,
         verdict=row["verdict"],
         sentence="" if sentence is None else from_json(sentence),

@@ -48,6 +48,7 @@ EVAL = _table(
     Column("kind", Text, nullable=False),
     Column("parent", Text),
     Column("source", Text),
+    Column("options", Text),
     Column("status", Text, nullable=False),
     Column("verdict", Text),
     Column("sentence", Text),
@@ -65,8 +66,9 @@ EVAL = _table(
     clustered=False,
     once=True,
 )
-"""*result*: the EvalResult without its items, once a sitting has ended. *rows*, *finished*: how many there were then;
-while it is `running` they are counted. Numbers are not given twice: whoever writes a run that was deleted hits none."""
+"""*options*: what the command line changed of the Eval that stands at *source*. *result*: the EvalResult without its
+items, once a sitting has ended. *rows*, *finished*: how many there were then; while it is `running` they are counted.
+Numbers are not given twice: whoever writes a run that was deleted hits none."""
 
 SITTING = _table(
     "sitting",
@@ -165,23 +167,28 @@ THREAD = _table(
     "thread",
     Column("thread_id", Text, primary_key=True),
     Column("resource_id", Text),
-    Column("made_at", Text, nullable=False),
+    Column("said_at", Text, nullable=False),
 )
+"""*said_at*: when something was last said in it."""
 
 MESSAGE = _table(
     "message",
     Column("thread_id", Text, primary_key=True),
     _key("number"),
+    Column("message_id", Text),
     Column("body", Text, nullable=False),
 )
+"""*message_id*: the message's own; NULL for one without."""
 
 CACHED_CALL = _table(
     "cached_call",
     Column("key", Text, primary_key=True),
     Column("model", Text),
-    Column("made_at", Text, nullable=False),
+    Column("kept_at", Text, nullable=False),
     Column("body", Text, nullable=False),
+    Index("proctor_cached_call_kept", "kept_at"),
 )
+"""*model*: the one that answered, by the provider's word. *kept_at*: when the answer was put there."""
 
 OF_A_RUN = (JUDGE_EXECUTION, OUTCOME, REPLY, ITEM, EVAL_COLUMN, SITTING, EVAL)
 """Every table that holds rows of a run, in the order they are deleted in."""

@@ -20,10 +20,11 @@ from proctor.errors import ProctorError, UsageError
 from proctor.running.kept import Beginning
 from proctor.running.plan import Plan
 from proctor.running.record import utc_now
+from proctor.storage.changes import changes_of
 from proctor.storage.engine import writing
 from proctor.storage.names import new_name
 from proctor.storage.schema import EVAL, ITEM, SITTING
-from proctor.storage.session import Session, differences, read_session, session_of
+from proctor.storage.session import Session, read_session, session_of
 from proctor.storage.texts import Pen, from_json, plain_text, written_text
 
 __all__ = ["PULSE_S", "Sitting", "begin_sitting", "is_alive"]
@@ -32,6 +33,8 @@ PULSE_S = 20.0
 """How often a run that is being worked at says so, at least."""
 _DEAD_AFTER_S = 3 * PULSE_S
 _HOST = socket.gethostname()
+_MINE: set[tuple[str, int]] = set()
+"""The sittings of this process: after a restart in a container another process may well have had its number."""
 
 
 class Sitting:
@@ -59,10 +62,12 @@ class Sitting:
         self.notes = notes
         self._began = perf_counter()
         self._ended: tuple[dict[str, Any], str, float] | None = None
+        self._broke_off = False
+        _MINE.add((eval_id, number))
 
     async def pulse(self, connection: AsyncConnection) -> None:
         """Say in a commit that the run is worked at, or how it ended. Raises when somebody deleted it."""
-        status, elapsed = "running", (perf_counter() - self._began) * 1000.0
+        status, elapsed = "stopped" if self._broke_off else "running", (perf_counter() - self._began) * 1000.0
         if self._ended is not None:
             values, status, elapsed = self._ended
             counts = {name: _count(self.run, *where) for name, where in _COUNTED.items()}
@@ -72,6 +77,14 @@ class Sitting:
         if done.rowcount == 0:
             message = f"the run {self.name} was deleted from the store while it was running: nothing more is kept of it"
             raise ProctorError(message, code="STORE_FAILED")
+
+    def breaks_off(self) -> None:
+        """What the next commits say, unless `ends_with` has said it: that nobody works at the run any more."""
+        self._broke_off = True
+
+    def is_over(self) -> None:
+        """Nothing will be written any more, even if it could not be said."""
+        _MINE.discard((self.eval_id, self.number))
 
     def ends_with(self, result: EvalResult, pen: Pen) -> None:
         """What the next commits say of the run."""
@@ -85,7 +98,6 @@ class Sitting:
             "errors": summary.errors,
             "failures": summary.failures,
             "result": pen.write(replace(result, items=())),
-            "provenance": pen.write(dict(summary.provenance)),
         }
         whole = summary.duration_ms or 0.0
         self._ended = values, result.status, max(whole - self.spent_ms, 0.0)
@@ -98,7 +110,7 @@ def _count(run: int, *where: Any) -> Any:
     return select(func.count()).select_from(ITEM).where(ITEM.c.eval == run, *where).scalar_subquery()
 
 
-async def begin_sitting(engine: AsyncEngine, beginning: Beginning, plan: Plan, *, pen: Pen) -> Sitting:
+async def begin_sitting(engine: AsyncEngine, beginning: Beginning, *, plan: Plan, pen: Pen) -> Sitting:
     """The sitting that now begins, written down. Raises `UsageError` when the run may not be gone on with."""
     session = session_of(plan.evaluation)
     if beginning.resume is None:
@@ -113,14 +125,16 @@ async def begin_sitting(engine: AsyncEngine, beginning: Beginning, plan: Plan, *
             .mappings()
             .all()
         )
-        _refuse_living(row["name"], earlier)
+        _refuse_living(row, earlier)
         sessions = {int(each["number"]): read_session(from_json(each["session"])) for each in earlier}
-        changed = differences(list(sessions.values()), session)
+        then = {} if row["provenance"] is None else from_json(row["provenance"])
+        changed = changes_of(list(sessions.values()), session, then=then, provenance=plan.provenance)
         if changed and not beginning.allow_changes:
             raise UsageError(_changed(row["name"], changed), code="RUN_CHANGED")
         number = max(sessions, default=0) + 1
         await connection.execute(insert(SITTING).values(_sitting_row(row["eval"], number, session, pen)))
-        await connection.execute(update(EVAL).where(EVAL.c.eval == row["eval"]).values(status="running"))
+        now = {"status": "running", "provenance": pen.write(plan.provenance)}
+        await connection.execute(update(EVAL).where(EVAL.c.eval == row["eval"]).values(**now))
     return Sitting(
         run=row["eval"],
         eval_id=row["eval_id"],
@@ -142,13 +156,15 @@ async def _new_run(engine: AsyncEngine, beginning: Beginning, plan: Plan, sessio
     evaluation, now, eval_id = plan.evaluation, utc_now(), str(uuid4())
     values = {
         "eval_id": eval_id,
-        "eval_name": None if evaluation.name is None else written_text(evaluation.name),
+        "eval_name": None if evaluation.name is None else pen.text(evaluation.name),
         "kind": "run" if beginning.parent is None else "rescore",
         "parent": beginning.parent,
-        "source": None if beginning.source is None else written_text(beginning.source),
+        "source": None if beginning.source is None else pen.text(beginning.source),
+        "options": None if beginning.options is None else pen.write(dict(beginning.options)),
         "status": "running",
         "started_at": now,
         "repeats": evaluation.repeats,
+        "provenance": pen.write(plan.provenance),
     }
     for _ in range(50):
         name = new_name()
@@ -178,20 +194,22 @@ def _sitting_row(run: int, number: int, session: Session, pen: Pen) -> dict[str,
     }
 
 
-def _refuse_living(name: str, sittings: Sequence[Any]) -> None:
-    if sittings and is_alive(sittings[-1]):
-        last = sittings[-1]
+def _refuse_living(run: Any, sittings: Sequence[Any]) -> None:
+    if sittings and is_alive(run["eval_id"], sittings[-1]):
+        name, last = run["name"], sittings[-1]
         where = f"process {last['pid']}" + ("" if last["host"] == _HOST else f" on {plain_text(last['host'])}")
         message = f"{name} is being run by {where}: wait for its end, or stop it"
         raise UsageError(message, code="RUN_UNDER_WAY")
 
 
-def is_alive(sitting: Any) -> bool:
+def is_alive(eval_id: str, sitting: Any) -> bool:
     """Whether somebody works at a sitting now: it has not ended, its process is there, and it gave a sign of life."""
     if sitting["status"] != "running":
         return False
-    if sitting["host"] == written_text(_HOST) and not _is_running(int(sitting["pid"])):
-        return False
+    if sitting["host"] == written_text(_HOST):
+        pid = int(sitting["pid"])
+        if not _is_running(pid) or (pid == os.getpid() and (eval_id, int(sitting["number"])) not in _MINE):
+            return False
     since = datetime.now(UTC) - datetime.fromisoformat(sitting["pulse_at"])
     return since.total_seconds() < _DEAD_AFTER_S
 

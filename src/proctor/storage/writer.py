@@ -34,6 +34,7 @@ _COMMITS_SHARE = 5.0  # what nobody waits for: the next commit comes after so ma
 _MOST_ROWS = 2_000
 _MOST_CHARACTERS = 32_000_000
 _PATIENCE_S = 60.0
+_FAREWELL_S = 5.0
 _RETRY_S = (0.1, 0.2, 0.5, 1.0, 2.0)
 
 
@@ -44,6 +45,7 @@ class Writer:
         self._engine = engine
         self._address = address
         self._pulse = pulse
+        self._file = _identity(address)
         self._rows: dict[Table, dict[Row, Row]] = {table: {} for table in _KEYS}
         self._anew: dict[int, int] = {}  # the numbers of items whose earlier rows go, and the run's
         self._count = self._characters = 0
@@ -52,6 +54,7 @@ class Writer:
         self._delay = _DELAY_S
         self._due: float | None = None  # when the next commit is due, in the loop's time
         self._failure: ProctorError | None = None
+        self._leaves_at: float | None = None  # once cancelled: when to end though nobody has closed it
         self._task = asyncio.get_running_loop().create_task(self._work())
         self._closing = False
 
@@ -115,7 +118,11 @@ class Writer:
 
     async def _work(self) -> None:
         while not (self._closing and not self._count and not self._anew and not self._waiters):
-            await self._until_due()
+            try:
+                await self._until_due()
+            except asyncio.CancelledError as error:
+                self._stay(error)
+                continue
             self._due = None
             waiters, self._waiters = self._waiters, []
             try:
@@ -132,6 +139,8 @@ class Writer:
         loop = asyncio.get_running_loop()
         while not self._closing and not self.is_full:
             left = PULSE_S if self._due is None else self._due - loop.time()
+            if self._leaves_at is not None and loop.time() > self._leaves_at:
+                raise asyncio.CancelledError
             if left <= 0:
                 return
             self._sooner.clear()
@@ -140,6 +149,16 @@ class Writer:
                     await self._sooner.wait()
             except TimeoutError:
                 return
+
+    def _stay(self, error: asyncio.CancelledError) -> None:
+        """A loop that is being closed cancels every task, and this one too: the run has yet to say how it ended."""
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        if task is None or not task.cancelling() or (self._leaves_at is not None and loop.time() > self._leaves_at):
+            self._fail(error, [])
+            self._closing = True
+            raise error
+        task.uncancel()
+        self._leaves_at = self._leaves_at or loop.time() + _FAREWELL_S
 
     def _fail(self, error: BaseException, waiters: list[asyncio.Future[None]]) -> None:
         if isinstance(error, ProctorError):
@@ -162,6 +181,7 @@ class Writer:
         anew, self._anew = self._anew, {}
         self._count = self._characters = 0
         began = asyncio.get_running_loop().time()
+        self._check_file()
         for attempt in range(1_000_000):
             try:
                 async with writing(self._engine) as connection:
@@ -169,6 +189,10 @@ class Writer:
                 spent = asyncio.get_running_loop().time() - began
                 self._delay = min(max(_DELAY_S, spent * _COMMITS_SHARE), _MOST_DELAY_S)
                 return
+            except asyncio.CancelledError as error:
+                self._stay(error)
+                with suppress(Exception):
+                    await self._engine.dispose()
             except Exception as error:
                 spent = asyncio.get_running_loop().time() - began
                 if not is_passing(error) or spent > _PATIENCE_S:
@@ -176,6 +200,12 @@ class Writer:
                 with suppress(Exception):
                     await self._engine.dispose()
                 await asyncio.sleep(_RETRY_S[min(attempt, len(_RETRY_S) - 1)])
+
+    def _check_file(self) -> None:
+        """A deleted file can still be written by whoever has it open, and nobody would ever read it."""
+        if self._file != _identity(self._address):
+            message = f"the store {self._address.shown} was deleted or replaced while a run was written to it"
+            raise ProctorError(message, code="STORE_FAILED")
 
     async def _write(
         self, connection: AsyncConnection, rows: dict[Table, dict[Row, Row]], anew: dict[int, int]
@@ -187,6 +217,14 @@ class Writer:
             if written:
                 await _write_rows(connection, upsert(table, connection.dialect), list(written.values()))
         await self._pulse(connection)
+
+
+def _identity(address: Address) -> tuple[int, int] | None:
+    try:
+        found = None if address.path is None else address.path.stat()
+    except OSError:
+        return None
+    return None if found is None else (found.st_dev, found.st_ino)
 
 
 _KEYS = {table: len(table.primary_key) for table in (EVAL_COLUMN, ITEM, REPLY, OUTCOME, JUDGE_EXECUTION)}
