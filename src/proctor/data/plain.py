@@ -210,8 +210,7 @@ def _special(value: Any, other: Callable[[Any], Any], depth: int) -> Any:
 
 
 @cache
-def _is_our_mapping(kind: Any) -> bool:
-    """Whether it is one of Proctor's own mappings, of which there are millions."""
+def _is_our_mapping(kind: Any) -> bool:  # what scorers found: there are millions
     return kind.__module__.startswith("proctor.") and issubclass(kind, Mapping) and not issubclass(kind, Value)
 
 

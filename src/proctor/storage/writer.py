@@ -215,7 +215,7 @@ class Writer:
                 await connection.execute(table.delete().where(table.c.eval == run, table.c.no == item))
         for table, written in rows.items():
             if written:
-                await connection.exec_driver_sql(upsert(table, connection.dialect), list(written.values()))
+                await _write_rows(connection, upsert(table, connection.dialect), list(written.values()))
         await self._pulse(connection)
 
 
@@ -229,6 +229,15 @@ def _identity(address: Address) -> tuple[int, int] | None:
 
 _KEYS = {table: len(table.primary_key) for table in (EVAL_COLUMN, ITEM, REPLY, OUTCOME, JUDGE_EXECUTION)}
 _UPSERTS: dict[tuple[Table, str], str] = {}
+
+
+async def _write_rows(connection: AsyncConnection, statement: str, rows: list[Row]) -> None:
+    """With SQLite by its driver: one way to its thread and back, where SQLAlchemy's cursor goes three."""
+    if connection.dialect.name != "sqlite":
+        await connection.exec_driver_sql(statement, rows)
+        return
+    driver: Any = (await connection.get_raw_connection()).driver_connection
+    await driver.executemany(statement, rows)
 
 
 def upsert(table: Table, dialect: Dialect) -> str:
