@@ -18,6 +18,7 @@ import sys
 import time
 import traceback
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 from proctor import (
@@ -27,9 +28,11 @@ from proctor import (
     JsonlRecorder,
     Score,
     Turn,
+    UsageError,
     checks,
     create_scorer,
     not_scorable,
+    resume_sync,
     run_evals_sync,
 )
 from proctor.data.usage import Cost, Usage
@@ -63,9 +66,20 @@ def over_nothing(evaluation, path, sitting):
     return run_evals_sync(evaluation())
 
 
+def over_store(evaluation, url, sitting):
+    """A sitting that was killed before its run was there, or even its tables, left nothing to go on with."""
+    try:
+        if sitting.number:
+            return resume_sync("latest", evaluation(), store=url)
+    except UsageError as error:
+        if error.code not in {"UNKNOWN_NAME", "STORE_UNUSABLE"}:
+            raise
+    return run_evals_sync(evaluation(store=url))
+
+
 # How a run is begun, or gone on with when the sitting's number is not 0. Each is given a maker of the evaluation, which
 # takes further arguments of `Eval`, and what stands after the colon.
-WAYS = {"jsonl": over_jsonl, "nothing": over_nothing}
+WAYS = {"jsonl": over_jsonl, "nothing": over_nothing, "store": over_store}
 
 
 class Log:
@@ -86,7 +100,7 @@ class Log:
         call = f"{self.number}.{self.calls}"
         attempt = attempt or call
         self.write("begin", call, attempt, what, of)
-        await asyncio.sleep(random.random() * self.slow * 2)
+        await asyncio.sleep(0.001 + random.random() * self.slow * 2)  # a store does not wait for what takes less
         self.write("end", call)
         return f"[{attempt} {call} {what} {of}]"
 
@@ -165,8 +179,20 @@ def sit(sitting):
     Path(sitting.result).write_text(result.to_json(), encoding="utf-8")
 
 
+LOADED = (
+    "proctor.storage.store",
+    "sqlalchemy.ext.asyncio",
+    "sqlalchemy.dialects.sqlite.aiosqlite",
+    "sqlalchemy.dialects.postgresql.asyncpg",
+    "aiosqlite",
+    "asyncpg",
+)
+
+
 def serve():
     """Fork for each line, and wait for the process at the next: until then its number is its own."""
+    for name in LOADED:
+        import_module(name)
     print("ready", flush=True)
     for line in sys.stdin:
         process = os.fork()

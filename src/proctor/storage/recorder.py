@@ -235,7 +235,8 @@ class StoreRecorder:
             if each not in self._described:
                 self._described.add(each)
                 col = self._columns.setdefault(each, len(self._columns))
-                writer.put(EVAL_COLUMN, (self._run, col, *column_row(each, self._cells.get(each), self._pen)))
+                described = column_row(each, self._cells.get(each), pen=self._pen)
+                writer.put(EVAL_COLUMN, (self._run, col, *described))
         return self._columns[column]
 
     def _put_item(

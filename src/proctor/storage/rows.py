@@ -69,7 +69,7 @@ def execution_rows(outcome: Outcome, pen: Pen) -> list[tuple[Any, ...]]:
     ]
 
 
-def column_row(column: Column, cell: Cell | None, pen: Pen) -> tuple[Any, ...]:
+def column_row(column: Column, cell: Cell | None, *, pen: Pen) -> tuple[Any, ...]:
     """A column behind its number, with what its cell says of scores in it."""
     low, high = (0.0, 1.0) if cell is None else cell.scorer.range
     threshold = None if cell is None else cell.threshold
