@@ -1,5 +1,6 @@
 import os
 import platform
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
@@ -39,6 +40,14 @@ def postgres_url(postgres):
     postgres.drop(database)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _no_runs_are_kept() -> Iterator[None]:
+    """`proctor run` leaves nothing behind in the folder of a test, but where that is what is tested."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PROCTOR_STORE", "none")
+        yield
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at -m
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
@@ -49,6 +58,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 # These wait, for time limits, threads and loops to end, or run whole programs.
 WAITING = {
     "cases", "checks/test_pattern.py", "checks/test_schema.py", "cli/test_run.py", "cli/test_run_options.py",
+    "cli/test_store_runs.py", "cli/test_store_looking.py",
     "cli/test_score.py", "files/test_round_trips.py", "scoring/test_pipeline.py", "running/test_doors.py",
     "running/test_errors.py", "running/test_handle.py",
     "running/test_record.py", "running/test_retry.py", "running/test_stopping.py", "running/test_stream.py",

@@ -1,7 +1,8 @@
 """The examples of README.md and docs: Python and console blocks.
 
-A document's blocks share one namespace and run from the checkout's root. A Python block may `await`. In a console block
-each `$ proctor ...` command is run and its output compared, line by line; other commands are left alone:
+A document's blocks share one namespace and one folder, empty but for the checkout's `examples`. A Python block may
+`await`. In a console block each `$ proctor ...` command is run and its output compared, line by line; the name of a run
+stands for any other. Other commands are left alone:
 
     ```console
     $ proctor run examples/refunds.py
@@ -20,17 +21,22 @@ import re
 import shlex
 import subprocess
 import sys
+from contextlib import chdir
 from doctest import ELLIPSIS
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from sybil import Document, Example
 from sybil.evaluators.doctest import DocTestEvaluator
 from sybil.parsers.abstract.doctest import DocTestStringParser
 from sybil.parsers.markdown import CodeBlockParser
 
+from proctor.storage.names import FIRST, SECOND
 from tests.support import ROOT
 
 COMMAND_S = 120
+NAME = re.compile(rf"\b(?:{'|'.join(FIRST)})-(?:{'|'.join(SECOND)})-\d+\b")
+"""What a run is called."""
 
 
 class PythonBlocks(CodeBlockParser):
@@ -53,9 +59,10 @@ class PythonBlocks(CodeBlockParser):
         source = "\n" * (example.line + example.parsed.line_offset) + example.parsed
         code = compile(source, example.path, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
         example.namespace.setdefault("__name__", "__document__")
-        ended = eval(code, example.namespace)
-        if inspect.iscoroutine(ended):
-            asyncio.run(ended)
+        with chdir(folder_of(example)):
+            ended = eval(code, example.namespace)
+            if inspect.iscoroutine(ended):
+                asyncio.run(ended)
 
 
 class ConsoleBlocks(CodeBlockParser):
@@ -67,7 +74,7 @@ class ConsoleBlocks(CodeBlockParser):
         for command, expected in commands(example.parsed):
             if command.split()[0] != "proctor":
                 continue
-            printed = run(command)
+            printed = run(command, folder_of(example))
             if not matches(expected, printed):
                 return f"$ {command}\n--- expected\n{expected}\n--- printed\n{printed}\n"
         return None
@@ -79,13 +86,23 @@ def commands(block: str) -> list[tuple[str, str]]:
     return [(command, expected.rstrip()) for command, _, expected in (part.partition("\n") for part in parts)]
 
 
-def run(command: str) -> str:
+def folder_of(example: Example) -> Path:
+    """The folder of the document's examples, made by the first of them."""
+    folder = example.namespace.get("__folder__")
+    if folder is None:
+        folder = example.namespace["__folder__"] = TemporaryDirectory(prefix="document-")
+        (Path(folder.name) / "examples").symlink_to(ROOT / "examples")
+    return Path(folder.name)
+
+
+def run(command: str, folder: Path = ROOT) -> str:
     """What the command prints on both streams, with `exit code: N` as its last line when N is not 0."""
     proctor = Path(sys.executable).with_name("proctor")
+    settings = {name: value for name, value in os.environ.items() if name != "PROCTOR_STORE"}
     ended = subprocess.run(
         [proctor, *shlex.split(command)[1:]],
-        cwd=ROOT,
-        env=os.environ | {"NO_COLOR": "1", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"},
+        cwd=folder,
+        env=settings | {"NO_COLOR": "1", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -99,8 +116,9 @@ def run(command: str) -> str:
 
 def matches(expected: str, printed: str) -> bool:
     """Whether what was printed is what was expected, `...` standing for anything."""
+    printed = NAME.sub("a-run", printed)
     pattern = ""
-    for line in expected.splitlines():
+    for line in NAME.sub("a-run", expected).splitlines():
         if line.strip() == "...":
             pattern += r"(?:[^\n]*\n)*?"
         else:

@@ -202,6 +202,23 @@ def test_a_part_that_somebody_else_cancelled_is_an_error():
     assert come_to(checks.all_of(stray, stray.named("other"))) == "boom"
 
 
+@pytest.mark.parametrize("combine", [checks.all_of, checks.any_of])
+def test_a_part_that_raises_what_ends_a_generator_is_named(combine):
+    async def leave(ctx):
+        await asyncio.sleep(0)
+        raise GeneratorExit("enough")
+
+    async def wait(ctx):
+        await asyncio.sleep(60)
+
+    leaves = create_scorer(id="leaves").generate_score(leave)
+    waits = create_scorer(id="waits").generate_score(wait)
+    outcome = run_evals_sync(data=[{"output": "x"}], scorers=[combine(waits, leaves)]).items[0].scorers[0]
+    assert outcome.status == "error"
+    assert outcome.error.message.startswith("leaves: GeneratorExit: enough (test_combine.py:")
+    assert outcome.error.type == "PartFailed"
+
+
 def test_in_a_run():
     data = [{"id": "a", "output": "sunny"}, {"id": "b", "output": "rain"}]
     gate = checks.any_of(checks.includes("sunny"), part(0))

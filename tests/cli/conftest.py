@@ -1,5 +1,6 @@
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,25 @@ def proctor(capsys, monkeypatch, tmp_path):
         return code, out, err
 
     return run
+
+
+@pytest.fixture
+def keeping(proctor, monkeypatch):
+    """The same with its store, `.proctor/proctor.db` of the folder."""
+    monkeypatch.delenv("PROCTOR_STORE")
+    return proctor
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, name="evals.py"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        head = "from proctor import Eval, Score, checks, not_scorable, scorer\n"
+        path.write_text(head + textwrap.dedent(text), encoding="utf-8")
+        return name
+
+    return write
 
 
 @pytest.fixture

@@ -2,25 +2,11 @@
 
 import pickle
 import sys
-import textwrap
 
 import pytest
 
 from proctor.running.eval_file import load_evals
 from tests.support import ROOT
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write(text, name="evals.py"):
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        head = "from proctor import Eval, Score, checks, not_scorable, scorer\n"
-        path.write_text(head + textwrap.dedent(text), encoding="utf-8")
-        return name
-
-    return write
-
 
 THREE = """
     def echo(text):

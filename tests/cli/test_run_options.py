@@ -117,6 +117,36 @@ def test_options_of_the_command_come_before_those_of_the_file(proctor, tmp_path)
     assert proctor("run", "meet.py", "--repeats", "3", "--concurrency", "3")[0] == 0
 
 
+JUDGED = """
+    from pathlib import Path
+    from proctor import Eval, scorer
+    from proctor.data.cached_call import CachedCall
+    from proctor.judging.cache import answered
+    from proctor.judging.request import CallRequest
+
+    async def judge():
+        with Path("asked").open("a") as file:
+            file.write("j")
+        return CachedCall(output=1.0)
+
+    @scorer(inline=True, version="1", id="fair")
+    async def fair(run):
+        request = CallRequest(model="scripted:judge", messages=run.text, repeat=run.repeat)
+        return (await answered(run.calls, request, call=judge)).call.output
+
+    e = Eval(data=[{"input": "x"}], target=str.upper, scorers=[fair], repeats=2, store="runs.db")
+"""
+
+
+def test_no_cache_asks_judges_anew(proctor, tmp_path, asked):
+    (tmp_path / "judged.py").write_text(textwrap.dedent(JUDGED))
+    counts = []
+    for options in ([], [], ["--no-cache"], ["--no-cache"], []):
+        assert proctor("run", "judged.py", *options)[0] == 0
+        counts.append(len(asked()))
+    assert counts == [2, 2, 4, 6, 6]
+
+
 @pytest.mark.parametrize(
     ("options", "code", "count"),
     [

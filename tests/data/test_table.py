@@ -6,8 +6,9 @@ from wcwidth import wcswidth
 from proctor import EvalResult, Item, ItemResult, Outcome, Score, Threshold, checks, run_evals_sync, scorer
 from proctor.data.outcome import Failure
 from proctor.data.result import Summary
-from proctor.data.table import printable, result_table
+from proctor.data.table import result_table
 from proctor.data.usage import Usage
+from proctor.data.width import printable
 
 WIDE = "布鲁克林今天天气晴朗"
 FAMILY = "👩‍👩‍👧‍👦"

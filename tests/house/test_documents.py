@@ -3,6 +3,7 @@
 import re
 
 import proctor
+from proctor.data.secret_rules import DEFAULT_RULES
 from tests.support import ROOT
 
 
@@ -15,3 +16,13 @@ def test_every_name_of_the_front_door_is_on_its_page():
 def test_every_check_is_on_its_page():
     page = (ROOT / "docs" / "checks.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"^\| `(\w+)\(", page, re.MULTILINE)) == sorted(proctor.checks.__all__)
+
+
+def test_every_rule_about_secrets_is_on_its_page():
+    page = (ROOT / "docs" / "secrets.md").read_text(encoding="utf-8")
+    cells = [line.split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    told = {row[0].removeprefix("| "): set(re.findall(r"`([*\w]+)`", row[1])) for row in cells[2:]}
+    rules: dict[str, set[str]] = {}
+    for rule in DEFAULT_RULES:
+        rules.setdefault(rule.name, set()).update(rule.keys)
+    assert told == rules

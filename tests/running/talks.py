@@ -1,6 +1,10 @@
 """Conversations, and scorers that tell what they were shown."""
 
+import json
+from pathlib import Path
+
 from proctor import create_scorer
+from proctor.data.codec import decode, encode
 
 TALK = {"id": "talk", "inputs": ["Hi", "How are you?", "Bye"]}
 
@@ -31,3 +35,24 @@ def reasons(outcomes):
 
 def by_turn(row):
     return [[outcome.status for outcome in (*turn.gates, *turn.scorers)] for turn in row.turns]
+
+
+class FileThreads:
+    """Threads that outlive the process: a file of JSON lines for each, in a folder."""
+
+    durable = True
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+
+    async def load(self, thread_id, *, resource_id=None):
+        path = self.folder / thread_id
+        lines = path.read_text().splitlines() if path.exists() else ()
+        return [decode(json.loads(line)) for line in lines]
+
+    async def append(self, thread_id, messages, *, resource_id=None):
+        with (self.folder / thread_id).open("a") as file:
+            file.write("".join(json.dumps(encode(message)) + "\n" for message in messages))
+
+    async def clear(self, thread_id):
+        (self.folder / thread_id).unlink(missing_ok=True)

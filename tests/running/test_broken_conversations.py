@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from proctor import Item, MemoryRecorder, Turn, checks, create_scorer, not_scorable, run_evals, scorer
+from proctor.errors import ProctorError
 from proctor.testing import Scripted, ScriptedAgent
 from tests.running.graded import graded
 from tests.running.talks import TALK, by_turn, reasons, says, seeing, statuses
@@ -168,7 +169,7 @@ def talk():
 
 async def broken_off(recorder, after, **options):
     recorder.left = after
-    with pytest.raises(OSError, match="the disk is full"):
+    with pytest.raises(ProctorError, match="the disk is full"):
         await run_evals(data=[talk()], scorers=[SEE], recorder=recorder, **options)
     recorder.left = 10**6
 

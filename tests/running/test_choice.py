@@ -42,6 +42,26 @@ def ids(data, *filters, limit=None, **options):
     return [row.item_id for row in run_evals_sync(choose(evaluation, read_filters(filters, limit=limit))).items]
 
 
+@pytest.mark.parametrize("kind", [list, iter])
+def test_an_item_whose_content_comes_again_has_the_same_id_as_in_a_run_of_all(kind):
+    """The number behind it counts all items, also those that are left out."""
+    rows = [{"output": 1}, {"output": 1, "tags": ["b"]}, {"output": 0.5}, {"output": 1, "tags": ["b"]}]
+    first, second, other, third = ids(kind(rows))
+    assert (second, third) == (f"{first}-2", f"{first}-3")
+    assert ids(kind(rows), f"id={first}-2") == [second]
+    assert ids(kind(rows), f"id={first}*") == [first, second, third]
+    assert ids(kind(rows), f"id={other}", f"id={third}") == [other, third]
+    assert ids(kind(rows), "tag=b") == [second, third]
+    assert ids(kind(rows), "tag=b", limit=1) == [second]
+
+
+def test_where_ids_are_not_remembered_none_has_a_number():
+    rows = [{"output": 1}, {"output": 1}]
+    evaluation = Eval(data=iter(rows), scorers=[graded()], keep="none")
+    (first, _) = ids(rows)
+    assert run_evals_sync(choose(evaluation, read_filters([f"id={first}"]))).summary.items == 2
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("filters", "limit", "left"),

@@ -40,6 +40,15 @@ async def test_after_so_many_errors_the_rest_is_not_run():
     assert "stopped by stop_after_errors=2" in str(result)
 
 
+@pytest.mark.parametrize("concurrency", [1, 3])
+async def test_a_run_whose_last_row_was_one_error_too_many_is_complete(concurrency):
+    result = await run_evals(
+        data=saved(1.0, "boom", 1.0, "boom"), gates=[graded()], stop_after_errors=2, concurrency=concurrency
+    )
+    assert (result.status, result.stopped_by, result.verdict) == ("complete", None, "failed")
+    assert result.summary.items == 4
+
+
 async def test_a_row_counts_once_however_much_of_it_broke():
     broken = [graded(f"s{n}") for n in range(4)]
     result = await run_evals(data=saved("boom", "boom", 1.0), scorers=broken, stop_after_errors=3)

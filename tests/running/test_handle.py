@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from proctor import MemoryRecorder, checks, run_evals_sync, start_evals
-from proctor.errors import UsageError
+from proctor.errors import ProctorError, UsageError
 from tests.running.graded import asked, echo, graded, saved, until_done
 
 at_any_concurrency = pytest.mark.parametrize("concurrency", [1, 4], ids=["one at a time", "four at once"])
@@ -238,9 +238,12 @@ async def test_r13_a_store_that_cannot_write_at_the_end_is_an_error_though_it_wa
             raise OSError("no space left")
 
     run = start_evals(target=Gate(0), data=asked(1.0), gates=[graded()], recorder=Full())
-    await asyncio.sleep(0)
+    for _ in range(1000):
+        if run.progress.in_flight:
+            break
+        await asyncio.sleep(0.001)
     run.cancel()
-    with pytest.raises(OSError, match="no space left"):
+    with pytest.raises(ProctorError, match=r"recorder Full: its flush\(\) raised OSError: no space left"):
         await run
     assert run.partial().status == "cancelled"
 

@@ -20,6 +20,7 @@ from proctor import (
 )
 from proctor.data.column import Column
 from proctor.data.outcome import Outcomes
+from proctor.errors import ProctorError
 from proctor.running.record import Event, Known, NoRecorder, Recorder
 from tests.running.graded import asked, graded, saved
 from tests.running.plans import plan_of
@@ -193,7 +194,9 @@ async def wait(run):
     return 1
 
 
-@pytest.mark.parametrize("error", [OSError, UsageError], ids=["OSError", "an error of ours"])
+@pytest.mark.parametrize(
+    "error", [OSError, asyncio.CancelledError, UsageError], ids=["OSError", "CancelledError", "an error of ours"]
+)
 @pytest.mark.parametrize("concurrency", [1, 4], ids=["one at a time", "four at once"])
 @pytest.mark.parametrize("at", ["start", "find", "Reply", "Outcome", "ItemResult", "end", "flush"])
 @pytest.mark.parametrize(
@@ -203,11 +206,18 @@ async def wait(run):
         pytest.param([scorer(id="one")(wait), scorer(id="two")(wait)], id="two that wait"),
     ],
 )
-async def test_a_recorder_that_raises_ends_the_run_with_its_own_error(scorers, at, concurrency, error):
+async def test_a_recorder_that_raises_ends_the_run_with_an_error_that_names_it(scorers, at, concurrency, error):
     recorder = Full(at, error)
-    with pytest.raises(error, match="no space left"):
+    with pytest.raises(ProctorError, match="no space left") as caught:
         await run_evals(data=saved(*[1.0] * 8), scorers=scorers, recorder=recorder, concurrency=concurrency)
     assert recorder.flushed == (at != "start")
+    if error is UsageError:
+        assert type(caught.value) is UsageError
+    else:
+        method = at if at in {"start", "find", "end", "flush"} else "put"
+        what = f"recorder Full: its {method}() raised {error.__name__}: no space left on device"
+        assert (str(caught.value), caught.value.code) == (what, "RECORDER_FAILED")
+        assert type(caught.value.__cause__) is error
 
 
 @pytest.mark.parametrize("why", ["raises", "is cancelled"])

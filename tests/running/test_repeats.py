@@ -114,7 +114,9 @@ async def test_an_item_that_carries_its_output_is_scored_each_time():
 
 async def test_s12_a_run_that_stops_between_repeats_has_the_mean_of_what_ran():
     target = by_turns(a=[1.0, 0.0], b=[1.0, "boom"])
-    result = await run_evals(target=target, data=asked("a", "b"), scorers=[graded()], repeats=2, stop_after_errors=1)
+    result = await run_evals(
+        target=target, data=asked("a", "b", "c"), scorers=[graded()], repeats=2, stop_after_errors=1
+    )
     assert (result.status, result.scores["graded"].mean) == ("stopped", 0.75)
 
 

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from proctor import MemoryRecorder, run_evals, run_evals_sync, scorer, start_evals
+from proctor.errors import ProctorError
 from proctor.running.record import Known
 from tests.running.graded import asked, echo, graded, saved, until_done
 from tests.running.plans import plan_of
@@ -110,7 +111,7 @@ async def test_a_recorder_that_cannot_start_is_told_nothing(recorder):
             raise OSError("no such folder")
 
     closed = Closed()
-    with pytest.raises(OSError, match="no such folder"):
+    with pytest.raises(ProctorError, match="no such folder"):
         await run_evals(data=saved(1.0), scorers=[graded()], recorder=closed)
     assert closed.told == []
 

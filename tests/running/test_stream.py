@@ -171,9 +171,14 @@ async def test_the_same_id_twice_is_an_error_where_ids_are_remembered_and_the_fi
     recorder = MemoryRecorder()
     rows = [{"id": "x", "input": 1.0}, {"id": "x", "input": 0.0}, {"id": "y", "input": 1.0}]
     result = await run_evals(target=echo, data=iter(rows), scorers=[graded()], recorder=recorder)
-    assert [(item.item_id, item.status) for item in result.items] == [("x", "done"), ("x", "error"), ("y", "done")]
+    assert [(item.item_id, item.status) for item in result.items] == [
+        ("x", "done"),
+        ("x (item 1)", "error"),
+        ("y", "done"),
+    ]
     assert "the id 'x' is taken by an earlier item" in result.items[1].error.message
     assert recorder.finished["x", 0].output == 1.0
+    assert list(recorder.finished) == [("x", 0), ("x (item 1)", 0), ("y", 0)]
 
 
 async def test_where_nothing_remembers_ids_it_says_so():

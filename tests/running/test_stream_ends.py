@@ -244,6 +244,35 @@ async def test_a_stream_that_waits_does_not_keep_a_run_that_is_to_stop():
     assert (result.status, result.summary.errors) == ("stopped", 2)
 
 
+async def test_a_stream_that_had_ended_when_the_last_error_came_was_run_whole():
+    """At one item at a time nobody has asked whether more would come: that run was stopped."""
+
+    async def slow(given):
+        await asyncio.sleep(0.02)  # until the others have seen the end
+        raise ConnectionError("gone")
+
+    options = {"target": slow, "gates": [graded()], "stop_after_errors": 2}
+    result = await run_evals(data=iter(asked("a", "b")), concurrency=4, **options)
+    assert (result.status, result.stopped_by) == ("complete", None)
+    result = await run_evals(data=iter(asked("a", "b")), concurrency=1, **options)
+    assert (result.status, result.stopped_by) == ("stopped", "stop_after_errors=2")
+
+
+@pytest.mark.parametrize("kind", [list, iter])
+async def test_repeats_that_a_stop_left_out_are_told_as_those_of_a_list(kind):
+    replies = iter([1.0, 1.0, 0.0, "boom", 1.0])
+    data = kind(asked("a", "b", *([] if kind is iter else ["c"])))
+    result = await run_evals(
+        target=lambda given: next(replies), data=data, scorers=[graded()], repeats=3, stop_after_errors=1
+    )
+    rows = [(row.item_id, row.repeat, row.status) for row in result.items if row.item.input != "c"]
+    assert [(repeat, status) for _, repeat, status in rows] == [
+        (0, "done"), (1, "done"), (2, "done"), (0, "done"), (1, "not_run"), (2, "not_run"),
+    ]  # fmt: skip
+    assert result.status == "stopped"
+    assert result.scores["graded"].not_run == (2 if kind is iter else 5)
+
+
 async def test_a_slow_stream_is_run_as_it_comes():
     result = await run_evals(target=echo, data=later(asked(*[1.0] * 5), pause=0.01), gates=[graded()], concurrency=8)
     assert (result.verdict, result.means[0].n) == ("passed", 5)

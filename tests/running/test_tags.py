@@ -6,6 +6,7 @@ import pytest
 from proctor import Item, Threshold, UsageError, checks, run_evals_sync
 from proctor.data.reply import ItemResult
 from proctor.running.columns import Columns
+from proctor.running.fold import Fold
 from proctor.running.tags import MOST_TAGS, TagFolds
 from tests.running.graded import graded
 
@@ -34,6 +35,19 @@ def test_a_tag_decides_nothing():
     mean = run((0.0, "a"), gates=[graded("g")]).by_tag["a"]["graded"]
     assert (mean.passed, mean.decided_by, mean.sentence, mean.threshold) == (None, None, "", Threshold(0.5))
     assert run((0.0, "a"), gates=[graded("g")]).by_tag["a"]["g"].passed is None
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_the_untagged_rows_before_the_first_tag_count(concurrency):
+    """Also those whose repeats stand on both sides of it."""
+    items = [Item(n, tags=["a"] if n == 2 else []) for n in range(5)]
+    result = run_evals_sync(
+        data=items, target=lambda n: n / 8, scorers=[graded()], gates=[graded("g")], repeats=2, concurrency=concurrency
+    )
+    untagged = result.by_tag[None]["graded"]
+    assert (untagged.mean, untagged.n, untagged.of) == (2 / 8, 8, 8)
+    assert [(tag.tag, tag.items) for tag in result.tags] == [("a", 2), (None, 8)]
+    assert result.means[1].n == 10
 
 
 def test_without_tags_there_is_nothing_to_break_down():
@@ -100,6 +114,7 @@ def test_tags_that_are_no_texts_are_refused_before_anything_runs():
 
 
 def test_a_part_of_a_run_has_the_tags_of_that_part():
-    folds = TagFolds(Columns([]))
+    columns = Columns([])
+    folds = TagFolds(columns, Fold(columns))
     folds.add(ItemResult(item=Item("x", tags=["a"]), item_id="x"))
     assert [(tag.tag, tag.items, tag.means) for tag in folds.means()] == [("a", 1, ())]

@@ -29,11 +29,11 @@ async def test_a_recorder_that_is_cancelled_does_not_make_a_run_of_fewer_items(c
     work = run_evals(
         target=echo, data=asked(*[1.0] * 6), gates=[graded()], recorder=Cancels(left), concurrency=concurrency
     )
-    with pytest.raises(ProctorError, match="the recorder raised CancelledError") as caught:
+    with pytest.raises(ProctorError, match=r"recorder Cancels: its put\(\) raised CancelledError") as caught:
         await work
     assert caught.value.code == "RECORDER_FAILED"
 
 
 def test_nor_in_code_that_is_not_async():
-    with pytest.raises(ProctorError, match="the recorder raised CancelledError"):
+    with pytest.raises(ProctorError, match=r"its put\(\) raised CancelledError"):
         run_evals_sync(target=echo, data=asked(1.0, 1.0), gates=[graded()], recorder=Cancels(1), concurrency=2)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal, TypeAlias, get_args
 
-from proctor.checks.calls import passed, plural
+from proctor.checks.calls import passed
+from proctor.data.shown import plural
 from proctor.errors import UnknownName, UsageError
 from proctor.scoring.build import Findings, bool_option, build_check, count_option, quote
 from proctor.scoring.run import ScorerRun

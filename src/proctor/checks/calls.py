@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
+from proctor.data.shown import plural
 from proctor.errors import UsageError, cut
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.steps import StepContext
 
-__all__ = ["called", "passed", "plural", "times_told", "told_calls", "tool_name"]
+__all__ = ["called", "passed", "times_told", "told_calls", "tool_name"]
 
 _SHOWN_CALLS = 5
 
@@ -45,8 +46,3 @@ def passed(ctx: StepContext) -> Any:
 def times_told(count: int) -> str:
     """`once`, `twice`, `3 times`."""
     return {0: "0 times", 1: "once", 2: "twice"}.get(count, f"{count} times")
-
-
-def plural(count: int, what: str) -> str:
-    """`1 call`, `2 calls`."""
-    return f"{count} {what}{'' if count == 1 else 's'}"

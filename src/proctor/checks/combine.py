@@ -11,16 +11,17 @@ run, also when one has already decided, and those that must wait wait at the sam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from typing import Any, TypeAlias
 
 from proctor.checks.calls import passed
 from proctor.data.column import Column
 from proctor.data.outcome import Outcome
-from proctor.data.threshold import TOLERANCE
+from proctor.data.threshold import TOLERANCE, least_at
 from proctor.data.value import shown
 from proctor.errors import ProctorError, UsageError, cut
 from proctor.scoring.build import Findings, build_check
+from proctor.scoring.failure import failure_from
 from proctor.scoring.pipeline import Request, Wait, Walk
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import Declined, StepContext, not_scorable
@@ -133,7 +134,7 @@ def _combined(
         outcomes = [now for now in begun if isinstance(now, Outcome)]
         if len(outcomes) == len(begun):
             return decide(_results(parts, walks, outcomes))
-        return Wait(_Rest(walks, begun, lambda ended: decide(_results(parts, walks, ended))))
+        return Wait(_Rest(parts, walks, begun, decide))
 
     return build_check(
         id=f"check-{name}",
@@ -151,11 +152,12 @@ def _combined(
 class _Rest:
     """Awaits the parts that are not done yet. It begins when awaited: of a walk that nobody drives nothing is left."""
 
-    __slots__ = ("begun", "decide", "walks")
+    __slots__ = ("begun", "decide", "parts", "walks")
 
     def __init__(
-        self, walks: Sequence[Walk], begun: Sequence[Outcome | Request], decide: Callable[[Sequence[Outcome]], Any]
+        self, parts: Sequence[Scorer], walks: Sequence[Walk], begun: Sequence[Outcome | Request], decide: Decide
     ) -> None:
+        self.parts = parts
         self.walks = walks
         self.begun = begun
         self.decide = decide
@@ -164,17 +166,25 @@ class _Rest:
         return self._ended().__await__()
 
     async def _ended(self) -> Any:
-        from asyncio import TaskGroup
+        every = zip(self.parts, self.walks, self.begun, strict=True)
+        waiting = [(part, walk.drive(now)) for part, walk, now in every if not isinstance(now, Outcome)]
+        rest = iter([await waiting[0][1]] if len(waiting) == 1 else await _together(waiting))
+        outcomes = [now if isinstance(now, Outcome) else next(rest) for now in self.begun]
+        return self.decide(_results(self.parts, self.walks, outcomes))
 
-        waiting = [(walk, now) for walk, now in zip(self.walks, self.begun, strict=True) if type(now) is not Outcome]
-        if len(waiting) == 1:
-            driven = [await waiting[0][0].drive(waiting[0][1])]
-        else:
-            async with TaskGroup() as group:
-                tasks = [group.create_task(walk.drive(now)) for walk, now in waiting]
-            driven = [task.result() for task in tasks]
-        rest = iter(driven)
-        return self.decide([now if isinstance(now, Outcome) else next(rest) for now in self.begun])
+
+async def _together(waiting: Sequence[tuple[Scorer, Coroutine[Any, Any, Outcome]]]) -> Sequence[Outcome]:
+    from asyncio import TaskGroup
+
+    try:
+        async with TaskGroup() as group:
+            tasks = [group.create_task(work) for _, work in waiting]
+    except BaseExceptionGroup as several:  # what no walk makes an outcome of, as a GeneratorExit
+        first = several.exceptions[0]
+        raised = [None if task.cancelled() else task.exception() for task in tasks]
+        part, _ = waiting[raised.index(first)]
+        raise PartFailed(f"{part.key}: {failure_from(first)}") from first
+    return [task.result() for task in tasks]
 
 
 def _results(parts: Sequence[Scorer], walks: Sequence[Walk], outcomes: Sequence[Outcome]) -> list[_Result]:
@@ -189,10 +199,10 @@ def _result(part: Scorer, outcome: Outcome) -> _Result:
     score = outcome.score
     if score is None:
         return _Result(part.key, passed=None, reason=outcome.reason)
-    if low + TOLERANCE < score < high - TOLERANCE:
+    if low + TOLERANCE < score < least_at(high):
         message = f"{part.key} scored {score:g}, neither a pass ({high:g}) nor a fail ({low:g})"
         raise PartFailed(message, code="PART_NOT_BINARY")
-    return _Result(part.key, passed=score >= high - TOLERANCE, reason=outcome.reason)
+    return _Result(part.key, passed=score >= least_at(high), reason=outcome.reason)
 
 
 # ── what is found and said ─────────────────────────────────────────────────────────────────────────────────────────

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from proctor.checks.calls import passed, plural
+from proctor.checks.calls import passed
 from proctor.checks.pattern import TimedPattern
 from proctor.data.plain import canonical_json, plain
+from proctor.data.shown import plural
 from proctor.errors import EncodingError, UsageError, cut
 from proctor.scoring.build import Findings, bool_option, build_check, quote
 from proctor.scoring.run import ScorerRun

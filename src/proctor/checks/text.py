@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from proctor.checks.pattern import PatternTimeout, compile_pattern
-from proctor.data.threshold import TOLERANCE
+from proctor.data.threshold import least_at
 from proctor.errors import UsageError
 from proctor.scoring.build import Findings, bool_option, build_check, quote, text_option
 from proctor.scoring.run import ScorerRun
@@ -28,18 +28,19 @@ def includes(expected: str, *, ignore_case: bool = True) -> Scorer:
     """
     text_option(expected, name="expected", check="includes")
     fold = bool_option(ignore_case, name="ignore_case", check="includes")
-    target = folded(expected) if fold else expected
+    target, answer = (folded(expected), _folded) if fold else (expected, _said)
 
     shown = quote(expected)
     yes, no = Findings(target=target, found=True), Findings(target=target, found=False)
 
     def look(ctx: StepContext) -> Findings:
-        return yes if target in _answer(ctx.run, fold=fold) else no
+        return yes if target in ctx.run.once(answer) else no
 
     def reason(ctx: StepContext) -> str:
         if not ctx.preprocess["found"]:
             return f"{shown} is not in the answer {ctx.run.once(_opening)}"
-        return f"found {shown} in {_surroundings(ctx.run, target, fold=fold)}"
+        at = ctx.run.once(answer).find(target)  # folding case can change lengths, so the place is only near
+        return f"found {shown} in {quote(ctx.run.text, around=at)}"
 
     return build_check(
         id="check-includes",
@@ -61,18 +62,19 @@ def excludes(unwanted: str, *, ignore_case: bool = True) -> Scorer:
     """
     text_option(unwanted, name="unwanted", check="excludes")
     fold = bool_option(ignore_case, name="ignore_case", check="excludes")
-    target = folded(unwanted) if fold else unwanted
+    target, answer = (folded(unwanted), _folded) if fold else (unwanted, _said)
 
     shown = quote(unwanted)
     yes, no = Findings(target=target, excluded=True), Findings(target=target, excluded=False)
 
     def look(ctx: StepContext) -> Findings:
-        return no if target in _answer(ctx.run, fold=fold) else yes
+        return no if target in ctx.run.once(answer) else yes
 
     def reason(ctx: StepContext) -> str:
         if ctx.preprocess["excluded"]:
             return f"{shown} is not in the answer {ctx.run.once(_opening)}"
-        return f"found {shown} in {_surroundings(ctx.run, target, fold=fold)}"
+        at = ctx.run.once(answer).find(target)  # folding case can change lengths, so the place is only near
+        return f"found {shown} in {quote(ctx.run.text, around=at)}"
 
     return build_check(
         id="check-excludes",
@@ -131,18 +133,19 @@ def matches(pattern: Any, *, exact: bool = False) -> Scorer:
     """
     whole = bool_option(exact, name="exact", check="matches")
     compiled = compile_pattern(pattern)
-    no = Findings(pattern=compiled.shown, matched=False, span=None)
+    found = Findings.of("pattern", "matched", "span")
+    no = found(compiled.shown, False, None)
 
     def look(ctx: StepContext) -> Findings | Hop:
         try:
             span = compiled.find(ctx.run.once(_joined), whole=whole, quickly=True)
         except PatternTimeout:
             return Hop(look_longer, ctx)
-        return no if span is None else Findings(pattern=compiled.shown, matched=True, span=span)
+        return no if span is None else found(compiled.shown, True, span)
 
     def look_longer(ctx: StepContext) -> Findings:
         span = compiled.find(ctx.run.once(_joined), whole=whole)
-        return Findings(pattern=compiled.shown, matched=span is not None, span=span)
+        return found(compiled.shown, span is not None, span)
 
     def reason(ctx: StepContext) -> str:
         text, span = ctx.run.once(_joined), ctx.preprocess["span"]
@@ -177,16 +180,15 @@ def similarity(expected: str, *, ignore_case: bool = True, threshold: float | No
         isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1
     ):
         raise UsageError(f"similarity: threshold must be a number from 0 to 1, not {threshold!r}")
-    target = folded(expected) if fold else expected
-    shown = quote(expected)
+    target, answer = (folded(expected), _folded) if fold else (expected, _said)
+    shown, found = quote(expected), Findings.of("target", "score", "threshold")
 
     def look(ctx: StepContext) -> Findings:
-        value = dice(_answer(ctx.run, fold=fold), target)
-        return Findings(target=target, score=value, threshold=threshold)
+        return found(target, dice(ctx.run.once(answer), target), threshold)
 
     def score(ctx: StepContext) -> float | bool:
         value: float = ctx.preprocess["score"]
-        return value if threshold is None else value >= threshold - TOLERANCE
+        return value if threshold is None else value >= least_at(threshold)
 
     def reason(ctx: StepContext) -> str:
         bound = "" if threshold is None else f" (needed: {threshold:g})"
@@ -208,6 +210,10 @@ def similarity(expected: str, *, ignore_case: bool = True, threshold: float | No
 # ── views that all checks of a run share ───────────────────────────────────────────────────────────────────────────
 
 
+def _said(run: ScorerRun) -> str:
+    return run.text
+
+
 def _folded(run: ScorerRun) -> str:
     return folded(run.text)
 
@@ -222,15 +228,6 @@ def _joined_folded(run: ScorerRun) -> str:
 
 def _opening(run: ScorerRun) -> str:
     return quote(run.text)
-
-
-def _answer(run: ScorerRun, *, fold: bool) -> str:
-    return run.once(_folded) if fold else run.text
-
-
-def _surroundings(run: ScorerRun, target: str, *, fold: bool) -> str:
-    """The part of the answer where *target* stands. Folding case can change lengths, so the place is only near."""
-    return quote(run.text, around=_answer(run, fold=fold).find(target))
 
 
 def _first_difference(left: str, right: str) -> int:

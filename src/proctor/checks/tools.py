@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from proctor.checks.calls import called, passed, plural, times_told, told_calls, tool_name
+from proctor.checks.calls import called, passed, times_told, told_calls, tool_name
 from proctor.data.message import ToolCall
+from proctor.data.shown import plural
 from proctor.errors import UsageError
 from proctor.scoring.build import Findings, bool_option, build_check, count_option, quote
 from proctor.scoring.run import ScorerRun

@@ -23,6 +23,14 @@ __all__ = ["COMMANDS", "main"]
 COMMANDS = {
     "run": ("proctor.cli.run", "Run the evaluations of a Python file."),
     "score": ("proctor.cli.score", "Score saved conversations or outputs, with no Python."),
+    "resume": ("proctor.cli.resume", "Go on with a run that broke off; nothing is paid for twice."),
+    "retry": ("proctor.cli.retry", "Do again what broke in a run."),
+    "rescore": ("proctor.cli.rescore", "Score the replies of a run again; the agent is not asked."),
+    "runs": ("proctor.cli.runs", "List the runs that are kept."),
+    "show": ("proctor.cli.show_run", "Show a run, what failed in it, or one item of it."),
+    "export": ("proctor.cli.export", "Write the rows of a run as JSON lines or CSV."),
+    "delete": ("proctor.cli.delete", "Delete a run."),
+    "prune": ("proctor.cli.prune", "Delete old runs."),
     "checks": ("proctor.cli.checks", "List the checks that score understands."),
 }
 _USAGE, _NOT_MEASURED, _DEFECT, _STOPPED = 2, 4, 70, 130

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
@@ -9,7 +10,17 @@ import typer
 from proctor.data.exit_code import DEFAULT_FAIL_ON, FAIL_ON
 from proctor.errors import UnknownName
 
-__all__ = ["DEFAULT_WORDS", "EXIT_CODES", "FailOn", "Filters", "Json", "Limit", "NoProgress", "fail_on_words"]
+__all__ = [
+    "DEFAULT_WORDS",
+    "EXIT_CODES",
+    "EnvFile",
+    "FailOn",
+    "Filters",
+    "Json",
+    "Limit",
+    "NoProgress",
+    "fail_on_words",
+]
 
 DEFAULT_WORDS = ",".join(DEFAULT_FAIL_ON)
 
@@ -38,6 +49,12 @@ FailOn: TypeAlias = Annotated[
     ),
 ]
 
+EnvFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--env-file", metavar="F", help="KEY=value lines for the environment; what is set there already stays."
+    ),
+]
 Limit: TypeAlias = Annotated[
     int | None,
     typer.Option("--limit", metavar="N", min=1, help="Only the first N items (of those that --filter leaves)."),

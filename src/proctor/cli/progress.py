@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from time import perf_counter
 from typing import Any, TextIO
 
+from proctor.data.secrets import redact_text
 from proctor.errors import cut, visible
 from proctor.running.progress import Progress
 
@@ -91,7 +92,7 @@ def progress_text(progress: Progress, *, name: str, began: float, now: float | N
 
 
 def _one_line(text: str) -> str:
-    return cut(" ".join(visible(text).split()), 40)
+    return cut(" ".join(visible(redact_text(text)).split()), 40)
 
 
 def _rate(rate: float) -> str:

@@ -8,6 +8,7 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TextIO
 
+from proctor.cli.keeping import Keeper
 from proctor.cli.progress import shows_progress
 from proctor.cli.show import say_result
 from proctor.cli.streams import complain, say, say_bytes
@@ -31,15 +32,20 @@ class Results:
         self.several = False
         self.ended: list[EvalResult] = []
 
-    def carry_out(self, plans: Sequence[Plan], *, fail_on: Collection[str], progress: bool) -> int:
+    def carry_out(self, plans: Sequence[Plan], *, fail_on: Collection[str], progress: bool, keeper: Keeper) -> int:
         """Run each and show its table; gives the exit code. Ctrl-C ends them all."""
         codes = []
         for place, plan in enumerate(plans):
             if place:
                 say("")
-            result = run_plan_sync(plan, watched=shows_progress(plan.evaluation.name, wanted=progress))
+            try:
+                result = run_plan_sync(plan, watched=shows_progress(plan.evaluation.name, wanted=progress))
+            except BaseException:
+                keeper.broke_off()
+                raise
             self.ended.append(result)
             say_result(result)
+            keeper.ended(result)
             codes.append(result.exit_code(fail_on))
             if result.status == "cancelled":
                 left = [str(other.evaluation.name) for other in plans[place + 1 :]]

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from proctor.cli.expression import known_checks, read_check, read_gate, signature_of
+from proctor.cli.keeping import Keeper, NoStore, StoreOption, make_folder, place_of
 from proctor.cli.options import DEFAULT_WORDS, EXIT_CODES, FailOn, Filters, Json, Limit, NoProgress, fail_on_words
 from proctor.cli.results import results_to
 from proctor.errors import UsageError
@@ -70,6 +71,8 @@ def command(
     name: Annotated[str | None, typer.Option("--name", metavar="TEXT", help="Heads the table; else the file.")] = None,
     limit: Limit = None,
     filters: Filters = None,
+    store: StoreOption = None,
+    no_store: NoStore = False,
     json_out: Json = None,
     no_progress: NoProgress = False,
     fail_on: FailOn = DEFAULT_WORDS,
@@ -86,9 +89,13 @@ def command(
         scorers=[read_check(text) for text in check or ()],
         data=DataFile(data, {field: key for field, key in keys.items() if key is not None}),
     )
-    chosen = choose(evaluation, choice)
+    place = place_of(store, none=no_store)
+    keeper = Keeper(place, goes_on=False)
+    chosen = keeper.keep(choose(evaluation, choice), source=str(data.absolute()), options={})
     with results_to(json_out, inputs=(data,)) as results:
-        return results.carry_out([make_plan(chosen)], fail_on=words, progress=not no_progress)
+        plan = make_plan(chosen)
+        make_folder(place)
+        return results.carry_out([plan], fail_on=words, progress=not no_progress, keeper=keeper)
 
 
 def _nothing_to_score_with(data: Path) -> str:

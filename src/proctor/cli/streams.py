@@ -15,6 +15,7 @@ from io import TextIOWrapper
 from typing import Any, TextIO
 
 from proctor.errors import visible
+from proctor.plugins import import_object
 
 __all__ = ["complain", "friendly_streams", "say", "say_bytes"]
 
@@ -38,24 +39,27 @@ def say(text: str) -> None:
         _forget_reader(sys.stdout)
 
 
-def say_bytes(content: bytes, stream: TextIO | None) -> None:
-    """Print as it is, whatever the encoding of the stream; nowhere when it was closed."""
+def say_bytes(content: bytes, stream: TextIO | None) -> bool:
+    """Print as it is, whatever the encoding of the stream; nowhere when it was closed. Whether anybody reads it."""
     if stream is None:
-        return
+        return False
     try:
         stream.flush()
         stream.buffer.write(content)
         stream.flush()
     except BrokenPipeError:
         _forget_reader(stream)
+        return False
+    return True
 
 
 def complain(text: str) -> None:
-    """Print on standard error, with what a terminal could obey escaped; nowhere when it was closed."""
+    """Print on standard error, without secrets, what a terminal could obey escaped; nowhere when it was closed."""
     if sys.stderr is None:
         return
+    redact_text = import_object("proctor.data.secrets:redact_text")  # not for a help page
     try:
-        print(visible(text), file=sys.stderr, flush=True)  # noqa: T201 - as in `say`
+        print(visible(redact_text(text)), file=sys.stderr, flush=True)  # noqa: T201 - as in `say`
     except BrokenPipeError:
         _forget_reader(sys.stderr)
 

@@ -29,6 +29,7 @@ from proctor.data.outcome import Failure, NotRun, NotScorable, Origin, Outcome, 
 from proctor.data.plain import TAG, hashable, to_json
 from proctor.data.reply import ItemResult, Reply, TurnOutcomes
 from proctor.data.result import EvalResult, NotScorableCounts, Summary
+from proctor.data.secrets import safe_json
 from proctor.data.stored import Page, RowInfo, RunInfo
 from proctor.data.tags import TagMeans
 from proctor.data.threshold import Threshold
@@ -104,11 +105,11 @@ def encode(value: Any) -> Any:
 
 
 def dumps(value: Any, *, indent: int | None = None) -> str:
-    """Anything as JSON text, with the version of its form. The text is valid UTF-8 and holds no NaN."""
+    """Anything as JSON text, with the version of its form. It is valid UTF-8 and holds no NaN, and no secrets."""
     separators = (",", ":") if indent is None else None
     whole = {"schema": SCHEMA, "value": encode(value)}
     try:
-        return json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
+        return safe_json(whole, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
     except RecursionError:
         raise EncodingError("", "is nested too deeply to be written as JSON") from None
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from proctor.data.value import MISSING, Value
 
-__all__ = ["Difference", "Rule", "differences"]
+__all__ = ["Difference", "Rule", "differences", "item_at"]
 
 Rule: TypeAlias = Literal["value", "exact", "subset", "superset"]
 
@@ -50,7 +50,7 @@ def _walk(expected: Any, actual: Any, rule: Rule, path: str) -> Iterator[Differe
             if index < min(len(expected), len(actual)):
                 yield from _walk(expected[index], actual[index], rule, here)
             else:
-                yield Difference(here, _at(expected, index), _at(actual, index))
+                yield Difference(here, item_at(expected, index), item_at(actual, index))
     elif not _same(expected, actual, exact=rule == "exact"):
         yield Difference(path, expected, actual)
 
@@ -82,13 +82,14 @@ def _inside(value: Any, key: Any) -> Any:
         if isinstance(value, Mapping):
             value = value.get(step, MISSING)
         elif isinstance(value, list | tuple) and step.isascii() and step.isdigit():
-            value = _at(value, int(step))
+            value = item_at(value, int(step))
         else:
             return MISSING
     return value
 
 
-def _at(items: list[Any] | tuple[Any, ...], index: int) -> Any:
+def item_at(items: list[Any] | tuple[Any, ...], index: int) -> Any:
+    """What stands at a place; MISSING behind the end."""
     return items[index] if index < len(items) else MISSING
 
 

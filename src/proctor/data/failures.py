@@ -7,7 +7,7 @@ declines are what a gate or threshold was missed by.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
@@ -16,7 +16,8 @@ from proctor.data.mean import Mean
 from proctor.data.outcome import Failure, Outcome
 from proctor.data.read import read_messages
 from proctor.data.reply import ItemResult
-from proctor.data.shown import count_of, shown_score
+from proctor.data.secrets import redact_text
+from proctor.data.shown import count_of, plural, shown_score
 from proctor.data.threshold import Threshold
 from proctor.data.value import MISSING, Value, shown
 from proctor.errors import ProctorError, UsageError, cut, visible
@@ -24,7 +25,17 @@ from proctor.errors import ProctorError, UsageError, cut, visible
 if TYPE_CHECKING:
     from proctor.data.result import EvalResult
 
-__all__ = ["FailedRow", "FailureKind", "Failures", "Shortfall", "failures_of", "reply_text"]
+__all__ = [
+    "FailedRow",
+    "FailureKind",
+    "Failures",
+    "Shortfall",
+    "declined",
+    "each_failure",
+    "failures_of",
+    "kind_of",
+    "reply_text",
+]
 
 FailureKind: TypeAlias = Literal["target", "gate", "threshold", "scorer", "declined"]
 
@@ -90,7 +101,7 @@ class FailedRow(Value):
         return "; ".join(str(shortfall) for shortfall in self.shortfalls)
 
     def __str__(self) -> str:
-        lines = [visible(self.name)]
+        lines = [visible(redact_text(self.name))]
         last: str | None = None
         for shortfall in self.shortfalls:
             lines.append(f"  {_line(str(shortfall), _LONGEST_REASON)}")
@@ -130,7 +141,7 @@ class Failures(Sequence[FailedRow]):
 
     def __repr__(self) -> str:
         note = f", note={self.note!r}" if self.note else ""
-        return f"Failures({len(self.rows)} row{'' if len(self.rows) == 1 else 's'}{note})"
+        return f"Failures({plural(len(self.rows), 'row')}{note})"
 
 
 def failures_of(result: EvalResult) -> Failures:
@@ -142,42 +153,69 @@ def failures_of(result: EvalResult) -> Failures:
         message = f'{what}, but keep="none" kept no row: run with keep="failures" to see them'
         raise UsageError(message, code="ROWS_NOT_KEPT")
     note = 'rows in which scorers only declined were not kept: keep="failures"'
+    return Failures(tuple(each_failure(result)), note=note if declines and result.keep == "failures" else "")
+
+
+def each_failure(result: EvalResult) -> Iterator[FailedRow]:
+    """Those of the rows that were kept, one after the other."""
     means = {mean.column: mean for mean in result.means}
-    kept = [FailedRow(row, found) for row in result.items if (found := tuple(_shortfalls(row, means)))]
-    return Failures(kept, note=note if declines and result.keep == "failures" else "")
+    for row in _candidates(result):
+        if found := tuple(_shortfalls(row, means)):
+            yield FailedRow(row, found)
+
+
+def _candidates(result: EvalResult) -> Iterable[ItemResult]:
+    """Rows that may have failed: of those in a store, only what it knows of."""
+    failing = getattr(result.items, "failing", None)
+    found: Iterable[ItemResult] = result.items if failing is None else failing(result.means)
+    return found
 
 
 def _shortfalls(row: ItemResult, means: dict[Any, Mean]) -> Iterator[Shortfall]:
     if row.error is not None:
         said = row.replies[-1] if row.replies else None
         came = None if said is None or said.output is MISSING else reply_text(said.output)
-        yield Shortfall(kind="target", why=str(row.error), error=row.error, reply=came)
+        yield Shortfall(kind="target", why=redact_text(str(row.error)), error=row.error, reply=came)
     for outcome in row.outcomes:
         mean = means.get(outcome.column)
-        if mean is not None and (found := _what(outcome, mean)) is not None:
+        kind = None if mean is None else kind_of(outcome, mean)
+        if mean is not None and kind is not None:
             yield Shortfall(
-                kind=found[0],
-                why=found[1],
+                kind=kind,
+                why=redact_text(_why(outcome, mean)),
                 outcome=outcome,
                 error=outcome.error,
                 reply=_scored_reply(row, outcome.column.turn),
             )
 
 
-def _what(outcome: Outcome, mean: Mean) -> tuple[FailureKind, str] | None:
-    """The kind of an outcome's failure, and why it is one; None when it is none."""
+def kind_of(outcome: Outcome, mean: Mean) -> FailureKind | None:
+    """Which failure an outcome of this column is; None when it is none."""
+    if outcome.error is not None:
+        return "scorer"
+    if outcome.not_scorable is not None:
+        return "declined" if mean.decided_by == "declines" else None
     needed = mean.needed
-    if outcome.status == "error":
-        return "scorer", f"failed: {outcome.error}"
-    if outcome.status == "not_scorable" and mean.decided_by == "declines":
-        said = outcome.not_scorable.reason if outcome.not_scorable else None
-        return "declined", f"declined: {said or 'no reason given'}"
-    if outcome.status != "scored" or outcome.score is None or needed is None or needed.admits(outcome.score):
+    if outcome.score is None or needed is None or needed.admits(outcome.score):
         return None
+    return "gate" if mean.column.position == "gate" else "threshold"
+
+
+def declined(outcome: Outcome) -> str:
+    """Why there is no score, in words."""
+    said = outcome.not_scorable.reason if outcome.not_scorable else None
+    return f"declined: {said or 'no reason given'}"
+
+
+def _why(outcome: Outcome, mean: Mean) -> str:
+    needed = mean.needed
+    if outcome.error is not None:
+        return f"failed: {outcome.error}"
+    if outcome.score is None or needed is None:
+        return declined(outcome)
     reason = f": {outcome.reason}" if outcome.reason else ""
     bounds = Threshold(needed.min, needed.max)  # how many items must have a score says nothing of one item
-    kind: FailureKind = "gate" if mean.column.position == "gate" else "threshold"
-    return kind, f"scored {shown_score(outcome.score, needed)}, needed {bounds}{reason}"
+    return f"scored {shown_score(outcome.score, needed)}, needed {bounds}{reason}"
 
 
 # ── replies ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -211,5 +249,5 @@ def reply_text(output: object, *, limit: int = _LONGEST_REPLY) -> str:
 def _line(text: str, limit: int) -> str:
     """How *text* begins, on one line; no more of it is looked at than can be shown."""
     most = 8 * limit
-    line = " ".join(text[:most].split()) + ("..." if len(text) > most else "")
+    line = " ".join(redact_text(text[:most]).split()) + ("..." if len(text) > most else "")
     return cut(visible(line), limit)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from proctor.data.failures import failures_of
 from proctor.data.shown import count_of
-from proctor.data.table import column_cells, footer, printable
+from proctor.data.table import column_cells, footer
+from proctor.data.width import printable
 from proctor.errors import UsageError, cut
 
 if TYPE_CHECKING:

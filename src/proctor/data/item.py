@@ -11,7 +11,16 @@ from proctor.data.plain import canonical_json
 from proctor.data.value import MISSING, Missing, Value, freeze
 from proctor.errors import UsageError, cut
 
-__all__ = ["Item", "Turn", "derived_id", "is_item_field", "item_from_mapping", "item_label", "style_of_row"]
+__all__ = [
+    "Item",
+    "Turn",
+    "derived_id",
+    "is_item_field",
+    "item_content",
+    "item_from_mapping",
+    "item_label",
+    "style_of_row",
+]
 
 _CODE = "INVALID_DATA_ITEM"
 
@@ -91,14 +100,19 @@ def derived_id(item: Item) -> str:
 
     Raises `EncodingError` when one of them has no plain form: such an item needs an `id`.
     """
+    from hashlib import sha256
+
+    return sha256(canonical_json(item_content(item)).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def item_content(item: Item) -> dict[str, Any]:
+    """What an item's own id is made of."""
     given: dict[str, Any] = {}
     for name in _HASHED:
         value = getattr(item, name)
         if value is not MISSING and not (name == "context" and value is None):
             given[name] = [_turn_content(turn) for turn in value] if name == "turns" else value
-    from hashlib import sha256
-
-    return sha256(canonical_json(given).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return given
 
 
 def _turn_content(turn: Any) -> Any:

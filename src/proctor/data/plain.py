@@ -10,10 +10,11 @@ Values of this floor are written the same way, under the name of their class; `c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING as NO_DEFAULT
 from dataclasses import fields
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from proctor.data.foreign import unwrap
@@ -171,6 +172,18 @@ def _text(value: str) -> Any:
 
 
 def _dict_to_json(value: dict[Any, Any], other: Callable[[Any], Any], depth: int) -> Any:
+    made: dict[str, Any] = {}
+    for key, item in value.items():
+        if type(key) is not str or key == TAG or not (key.isascii() or _text(key) is key):
+            return _pairs_to_json(value, other, depth)
+        kind = type(item)
+        same = kind is bool or item is None or (kind is str and item.isascii())
+        made[key] = item if same else _to_json(item, other, depth + 1)
+    return made
+
+
+def _pairs_to_json(value: dict[Any, Any], other: Callable[[Any], Any], depth: int) -> Any:
+    """A dict with keys that JSON does not have."""
     if not all(type(key) is str for key in value):
         # Made plain first: keys that are one and the same in plain form must not be written twice.
         value = {_plain_key(key, depth): item for key, item in value.items()}
@@ -182,6 +195,8 @@ def _dict_to_json(value: dict[Any, Any], other: Callable[[Any], Any], depth: int
 
 def _special(value: Any, other: Callable[[Any], Any], depth: int) -> Any:
     kind = type(value)
+    if _is_our_mapping(kind):  # type: ignore[arg-type]  # a type is hashable
+        return _dict_to_json({key: value[key] for key in value}, other, depth)
     write = _writers().get(kind)
     if write is not None and (kind not in moment_kinds() or has_fixed_zone(value)):
         return write(value)
@@ -192,6 +207,11 @@ def _special(value: Any, other: Callable[[Any], Any], depth: int) -> Any:
         return _value_to_json(value, other) if ours else other(value)
     made = _plain(value, depth)
     return other(value) if made is value else _to_json(made, other, depth)
+
+
+@cache
+def _is_our_mapping(kind: Any) -> bool:  # what scorers found: there are millions
+    return kind.__module__.startswith("proctor.") and issubclass(kind, Mapping) and not issubclass(kind, Value)
 
 
 @cache
@@ -222,8 +242,8 @@ def _value_to_json(value: Value, other: Callable[[Any], Any]) -> dict[str, Any]:
     """The name of its class, and the fields that differ from their defaults as they are written."""
     kind: Any = type(value)
     record: dict[str, Any] = {TAG: kind.__name__}
-    for name, default, default_json in _defaults(kind):
-        given = getattr(value, name)
+    names, defaults, written_defaults, read = _fields_of(kind)
+    for name, given, default, default_json in zip(names, read(value), defaults, written_defaults, strict=True):
         if given is default:
             continue
         written = _to_json(given, other, 0)
@@ -233,13 +253,14 @@ def _value_to_json(value: Value, other: Callable[[Any], Any]) -> dict[str, Any]:
 
 
 @cache
-def _defaults(kind: Any) -> tuple[tuple[str, Any, Any], ...]:
-    """For each field its name, its default, and the default in JSON; NO_DEFAULT where there is none."""
-    found = []
-    for field in fields(kind):
-        default = field.default if field.default_factory is NO_DEFAULT else field.default_factory()
-        found.append((field.name, default, default if default is NO_DEFAULT else to_json(default)))
-    return tuple(found)
+def _fields_of(kind: Any) -> tuple[tuple[str, ...], tuple[Any, ...], tuple[Any, ...], Callable[[Any], tuple[Any, ...]]]:
+    """The names of the fields, their defaults, those in JSON (NO_DEFAULT where there is none), and what reads all."""
+    every = fields(kind)
+    names = tuple(field.name for field in every)
+    defaults = tuple(f.default if f.default_factory is NO_DEFAULT else f.default_factory() for f in every)
+    written = tuple(default if default is NO_DEFAULT else to_json(default) for default in defaults)
+    read = attrgetter(*names)
+    return names, defaults, written, read if len(names) > 1 else lambda value: (read(value),)
 
 
 def _refuse(value: Any) -> Any:
@@ -250,15 +271,15 @@ def _too_deep(path: str = "") -> EncodingError:
     return EncodingError(path, f"is nested deeper than {DEEPEST} levels, or refers to itself")
 
 
-def canonical_json(value: Any) -> str:
+def canonical_json(value: Any, *, other: Callable[[Any], Any] | None = None) -> str:
     """The one JSON text of plain data: sorted keys, no spaces, so that equal data has equal text.
 
-    Raises `EncodingError` for what has no plain form.
+    Raises `EncodingError` for what has no plain form, unless *other* writes it.
 
     >>> canonical_json({"b": [1, 2.5], "a": None})
     '{"a":null,"b":[1,2.5]}'
     """
-    made = to_json(value)
+    made = to_json(value, other=other)
     text = _canonical(made)
     return _canonical(_sorted_maps(made)) if '"$":"map"' in text else text
 

@@ -18,15 +18,18 @@
     duration_ms                  time spent in the scorer
 
 Every dict has every key, in this order. What is missing is None, never 0 and never an empty text of ours. A row without
-any outcome is one dict whose column is None, so that no row is lost.
+any outcome is one dict whose column is None, so that no row is lost. In texts, secrets are replaced.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from proctor.data.outcome import Failure, NotRun, NotScorable, Outcome
 from proctor.data.reply import ItemResult
+from proctor.data.secrets import redact, redact_text
+from proctor.data.shown import plural
 from proctor.data.tags import tags_of
 from proctor.errors import UsageError
 
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
     from proctor.data.result import EvalResult
     from proctor.data.threshold import Threshold
 
-__all__ = ["RECORD_KEYS", "records_of"]
+__all__ = ["RECORD_KEYS", "each_record", "records_of"]
 
 _OF_ROW = ("eval_id", "eval_name", "item_id", "index", "repeat", "item_status", "tags", "cluster")
 _OF_OUTCOME = (
@@ -48,19 +51,23 @@ RECORD_KEYS = _OF_ROW + _OF_OUTCOME
 
 def records_of(result: EvalResult) -> list[dict[str, Any]]:
     """The outcomes of the rows that were kept. Raises `UsageError` when none was, though some ran."""
+    return list(each_record(result))
+
+
+def each_record(result: EvalResult) -> Iterator[dict[str, Any]]:
+    """The same, one after the other: of a result that lies in a store, however long it is."""
     if result.keep == "none" and result.summary.items:
-        ran = f"{result.summary.items} row{'' if result.summary.items == 1 else 's'} ran"
+        ran = f"{plural(result.summary.items, 'row')} ran"
         message = f'{ran}, but keep="none" kept no row: run with keep="all" for records'
         raise UsageError(message, code="ROWS_NOT_KEPT")
     needed = {mean.column: mean.needed for mean in result.means}
-    records: list[dict[str, Any]] = []
     for row in result.items:
-        own = _row(result, row)
+        own = redact(_row(result, row))
         outcomes = row.outcomes
-        records.extend({**own, **_outcome(outcome, row, needed)} for outcome in outcomes)
+        for outcome in outcomes:
+            yield {**own, **_outcome(outcome, row, needed)}
         if not outcomes:
-            records.append({**own, **dict.fromkeys(_OF_OUTCOME), **_error(row.error)})
-    return records
+            yield {**own, **dict.fromkeys(_OF_OUTCOME), **_error(row.error)}
 
 
 def _row(result: EvalResult, row: ItemResult) -> dict[str, Any]:
@@ -83,15 +90,15 @@ def _outcome(outcome: Outcome, row: ItemResult, needed: dict[Column, Threshold |
     if isinstance(cause, NotRun) and cause.why == "target_failed":
         failure = row.error
     return {
-        "column": column.label,
+        "column": redact_text(column.label),
         "turn": column.turn,
         "position": column.position,
-        "key": column.key,
+        "key": redact_text(column.key),
         "scorer_id": column.scorer_id,
         "status": outcome.status,
         "score": score,
-        "label": outcome.label,
-        "reason": cause.reason if isinstance(cause, NotScorable) else outcome.reason,
+        "label": _clean(outcome.label),
+        "reason": _clean(cause.reason if isinstance(cause, NotScorable) else outcome.reason),
         "fell_short": None if bounds is None or score is None else not bounds.admits(score),
         "not_run": cause.why if isinstance(cause, NotRun) else None,
         **_error(failure),
@@ -99,5 +106,12 @@ def _outcome(outcome: Outcome, row: ItemResult, needed: dict[Column, Threshold |
     }
 
 
+def _clean(text: str | None) -> str | None:
+    return None if text is None else redact_text(text)
+
+
 def _error(failure: Failure | None) -> dict[str, Any]:
-    return {"error": None if failure is None else str(failure), "error_code": None if failure is None else failure.code}
+    return {
+        "error": None if failure is None else redact_text(str(failure)),
+        "error_code": None if failure is None else failure.code,
+    }

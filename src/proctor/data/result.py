@@ -13,6 +13,7 @@ from proctor.data.mean import Mean
 from proctor.data.records import records_of
 from proctor.data.reply import ItemResult
 from proctor.data.scores import Scores
+from proctor.data.secrets import redact_text
 from proctor.data.table import result_table
 from proctor.data.tags import ByTag, TagMeans
 from proctor.data.usage import Cost, Usage
@@ -55,7 +56,8 @@ class Summary(Value):
 
     *failures*: rows that fell short of a gate or a threshold, or whose target or scorer failed.
     *usage*, *cost*: the target's, None when nothing reported any. *started_at*: the first start, ISO 8601 in UTC.
-    *duration_ms*: wall time, over all sittings of a run that a recorder let go on.
+    *duration_ms*: wall time, over all sittings of a run that a recorder let go on. *provenance*: what was run, on which
+    data, by which code, in the last sitting; empty without a recorder.
     *notes*: what a reader of the numbers should know (warnings given, ids not checked).
     """
 
@@ -143,7 +145,7 @@ class EvalResult(Value):
         return records_of(self)
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """The whole result as JSON text, which `from_json` reads back equal."""
+        """The whole result as JSON text, which `from_json` reads back equal, but for secrets: they are replaced."""
         text: str = import_object("proctor.data.codec:dumps")(self, indent=indent)
         return text
 
@@ -175,6 +177,6 @@ class EvalResult(Value):
         return result_html(self)
 
     def __repr__(self) -> str:
-        name = f"{self.name!r}, " if self.name else ""
+        name = f"{redact_text(self.name)!r}, " if self.name else ""
         items = f"{self.summary.items} item{'' if self.summary.items == 1 else 's'}"
         return f"EvalResult({name}verdict={self.verdict!r}, {items}, {len(self.means)} columns)"

@@ -1,4 +1,4 @@
-"""How numbers are shown: with enough digits that the reader sees the side they were decided on."""
+"""How numbers are shown: with enough digits that the reader sees the side they were decided on, and of what."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from proctor.data.threshold import Threshold
 
-__all__ = ["count_of", "shown_interval", "shown_score"]
+__all__ = ["count_of", "plural", "shown_interval", "shown_score"]
 
 
 def shown_score(score: float | None, threshold: Threshold | None = None, *, digits: int = 2) -> str:
@@ -59,4 +59,13 @@ def count_of(n: int, of: int, *, what: str = "") -> str:
     >>> count_of(3, 4, what="item")
     '3 of 4 items'
     """
-    return f"{n} of {of}" + (f" {what}{'' if of == 1 else 's'}" if what else "")
+    return f"{n} of {plural(of, what)}" if what else f"{n} of {of}"
+
+
+def plural(n: int, what: str) -> str:
+    """`1 row`, `2 rows`.
+
+    >>> plural(1, "row"), plural(0, "row")
+    ('1 row', '0 rows')
+    """
+    return f"{n} {what}{'' if n == 1 else 's'}"

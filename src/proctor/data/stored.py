@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from proctor.data.value import Value
 
@@ -17,9 +18,9 @@ class RunInfo(Value):
     """A run as lists show it. *name*: what people call it; *eval_name*: the `name=` of its Eval.
 
     *kind*: `run`, or `rescore`: then *parent* is the name of the run whose replies it scored. *source*: the eval file
-    and the name in it. *status*: `interrupted` when its process ended without saying so. *rows*: how many are there, of
-    which *finished* ended; *errors*, *failures*: as in the summary, None until a sitting has ended. *sittings*: how
-    often it was worked at. *spent_ms*: wall time of all of them.
+    and the name in it; *options*: what the command line changed of it. *status*: `interrupted` when its process ended
+    without saying so. *rows*: how many are there, of which *finished* ended; *errors*, *failures*: as in the summary,
+    None until a sitting has ended. *sittings*: how often it was worked at. *spent_ms*: wall time of all of them.
     """
 
     name: str
@@ -28,6 +29,7 @@ class RunInfo(Value):
     kind: Literal["run", "rescore"] = "run"
     parent: str | None = None
     source: str | None = None
+    options: Mapping[str, Any] | None = None
     status: StoredStatus = "running"
     verdict: str | None = None
     sentence: str = ""

@@ -8,17 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from proctor.data.failures import declined, kind_of
 from proctor.data.item import item_label
 from proctor.data.mean import Mean
 from proctor.data.outcome import Outcome
-from proctor.data.shown import count_of, shown_interval, shown_score
-from proctor.errors import cut, visible
+from proctor.data.shown import count_of, plural, shown_interval, shown_score
+from proctor.data.width import fitted, fitted_id, printable, width_of, wrapped
+from proctor.errors import cut
 
 if TYPE_CHECKING:
     from proctor.data.reply import ItemResult
     from proctor.data.result import EvalResult
 
-__all__ = ["column_cells", "footer", "printable", "result_table"]
+__all__ = ["column_cells", "footer", "result_table"]
 
 _SHOWN_FAILURES = 20
 _LONGEST_REASON = 300
@@ -33,20 +35,11 @@ def result_table(result: EvalResult, *, width: int = 100) -> str:
     sentence = cut(printable(result.sentence), 2 * _LONGEST_REASON)
     if result.status != "complete":
         head.append(f", {result.status}" + (f" by {result.stopped_by}" if result.stopped_by else ""))
-    lines = [*_wrapped("".join(head), width), *_wrapped(sentence, width), "", *_columns(result.means, width)]
-    failed = _failures(result.items, result.means)
+    lines = [*wrapped("".join(head), width), *wrapped(sentence, width), "", *_columns(result.means, width)]
+    failed, count = _failures(result.items, result.means)
     if failed:
-        lines += ["", *_failure_lines(failed, width)]
-    return "\n".join([*lines, "", *_wrapped(footer(result), width)])
-
-
-def printable(text: str) -> str:
-    r"""*text* on one line, with what a terminal could obey or not show written as an escape.
-
-    >>> printable("a\tb\x1b[31m")
-    'a b\\x1b[31m'
-    """
-    return text if text.isprintable() else visible(" ".join(text.split()))
+        lines += ["", *_failure_lines(failed, count, width)]
+    return "\n".join([*lines, "", *wrapped(footer(result), width)])
 
 
 # ── columns ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -64,7 +57,7 @@ def _columns(means: Sequence[Mean], width: int) -> list[str]:
     """
     rows = [[_place(mean), *_numbers(mean), _decision(mean)] for mean in means]
     used = [at for at in range(len(_HEADS)) if at in _ALWAYS or any(row[at] for row in rows)]
-    widths = {at: max(_width(text) for text in (_HEADS[at], *(row[at] for row in rows))) for at in used}
+    widths = {at: max(width_of(text) for text in (_HEADS[at], *(row[at] for row in rows))) for at in used}
     longest = widths[0]
     room = _room(widths, width)
     if room < min(longest, _LEAST_NAME):
@@ -73,10 +66,10 @@ def _columns(means: Sequence[Mean], width: int) -> list[str]:
     rows.insert(0, list(_HEADS))
     lines = []
     for row in rows:
-        beside = _width(row[0]) <= widths[0]
+        beside = width_of(row[0]) <= widths[0]
         if not beside:
-            lines += _wrapped(row[0], width)
-        lines.append("  ".join(_fit(row[at] if at or beside else "", widths[at]) for at in used).rstrip())
+            lines += wrapped(row[0], width)
+        lines.append("  ".join(fitted(row[at] if at or beside else "", widths[at]) for at in used).rstrip())
     return lines
 
 
@@ -96,7 +89,7 @@ def _stacked(row: Sequence[str], width: int) -> list[str]:
     """The same for a narrow terminal: the name, and below it what the columns hold."""
     heads = [at for at in range(1, len(_HEADS)) if row[at]]
     told = [f"{_HEADS[at]} {row[at]}".strip() for at in heads]
-    return [*_wrapped(printable(row[0]), width), *_wrapped(f"  {', '.join(told)}", width, indent="  ")]
+    return [*wrapped(printable(row[0]), width), *wrapped(f"  {', '.join(told)}", width, indent="  ")]
 
 
 def _place(mean: Mean) -> str:
@@ -120,12 +113,17 @@ def _decision(mean: Mean) -> str:
 # ── what failed ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _failures(items: Sequence[ItemResult], means: Sequence[Mean]) -> list[tuple[str, str, str]]:
-    """Item, place and reason of everything that failed or could not be measured: gates and errors first."""
+def _failures(items: Sequence[ItemResult], means: Sequence[Mean]) -> tuple[list[tuple[str, str, str]], int]:
+    """Item, place and reason of what failed or could not be measured, gates and errors first; and how much it is.
+
+    Rows that lie in a store say which of them are to be shown: a million are not read for twenty lines.
+    """
+    look = getattr(items, "first_failing", None)
+    rows, count = (items, None) if look is None else look(means, _SHOWN_FAILURES)
     deciding = {mean.column: mean for mean in means}
     first: list[tuple[str, str, str]] = []
     rest: list[tuple[str, str, str]] = []
-    for item in items:
+    for item in rows:
         name = item_label(item.item, item_id=item.item_id, index=item.index)
         if item.repeat:
             name += f" (repeat {item.repeat})"
@@ -134,48 +132,44 @@ def _failures(items: Sequence[ItemResult], means: Sequence[Mean]) -> list[tuple[
             continue
         for outcome in item.outcomes:
             mean = deciding.get(outcome.column)
-            if mean is not None and (why := _why(outcome, mean)):
-                hard = outcome.error is not None or mean.column.position == "gate"
-                (first if hard else rest).append((name, outcome.column.label, why))
-    return first + rest
+            kind = None if mean is None else kind_of(outcome, mean)
+            if mean is None or kind is None or (kind in {"gate", "threshold"} and mean.passed is not False):
+                continue  # a row below a threshold that is met over all of them is not shown
+            hard = kind == "scorer" or mean.column.position == "gate"
+            (first if hard else rest).append((name, outcome.column.label, _why(outcome, mean)))
+    found = first + rest
+    return found, len(found) if count is None else count
 
 
 def _why(outcome: Outcome, mean: Mean) -> str:
-    """Why an outcome counts as failed; empty when it does not."""
     if outcome.error is not None:
         return str(outcome.error)
-    if outcome.not_scorable is not None:
-        # Declining is no failure, unless it is what a gate or threshold was missed by.
-        return f"declined: {outcome.not_scorable.reason or 'no reason given'}" if mean.decided_by == "declines" else ""
     if outcome.score is None:
-        return ""
-    needed = mean.needed
-    if needed is None or mean.passed is not False or needed.admits(outcome.score):
-        return ""
-    return f"{shown_score(outcome.score, needed)}  {outcome.reason or ''}".rstrip()
+        return declined(outcome)
+    return f"{shown_score(outcome.score, mean.needed)}  {outcome.reason or ''}".rstrip()
 
 
-def _failure_lines(failed: Sequence[tuple[str, str, str]], width: int) -> list[str]:
+def _failure_lines(failed: Sequence[tuple[str, str, str]], count: int, width: int) -> list[str]:
     shown = failed[:_SHOWN_FAILURES]
     head = "What failed"
-    if len(shown) < len(failed):
-        head += f" ({len(shown)} of {len(failed)} shown; all are in result.failures())"
-    item_width = min(max(_width(printable(item)) for item, _, _ in shown), max(width // 3, 12))
-    lines = _wrapped(f"{head}:", width)
+    if len(shown) < count:
+        head += f" ({len(shown)} of {count} shown; all are in result.failures())"
+    item_width = min(max(width_of(printable(item)) for item, _, _ in shown), max(width // 3, 12))
+    lines = wrapped(f"{head}:", width)
     for item, place, why in shown:
-        lead = f"  {_fit_id(printable(item), item_width)}  {printable(place)}: "
-        lines += _wrapped(lead + cut(printable(why), _LONGEST_REASON), width, indent=" " * (item_width + 4))
+        lead = f"  {fitted_id(printable(item), item_width)}  {printable(place)}: "
+        lines += wrapped(lead + cut(printable(why), _LONGEST_REASON), width, indent=" " * (item_width + 4))
     return lines
 
 
 def footer(result: EvalResult) -> str:
     """The run in numbers, on one line."""
     summary = result.summary
-    parts = [f"{summary.items} item{'' if summary.items == 1 else 's'}"]
+    parts = [plural(summary.items, "item")]
     if summary.errors:
         parts.append(f"{summary.errors} with no reply")
     if summary.outcome_errors:
-        parts.append(f"{summary.outcome_errors} scorer error{'' if summary.outcome_errors == 1 else 's'}")
+        parts.append(plural(summary.outcome_errors, "scorer error"))
     if summary.not_scorable.total:
         parts.append(f"{summary.not_scorable.total} declined")
     if summary.tokens is not None:
@@ -184,46 +178,10 @@ def footer(result: EvalResult) -> str:
         parts.append(f"{summary.cost.amount:.4f} {summary.cost.unit}")
     if summary.duration_ms is not None:
         parts.append(f"{summary.duration_ms / 1000:.1f} s")
-    notes = (
-        f"; {len(summary.notes)} note{'' if len(summary.notes) == 1 else 's'}: {cut(summary.notes[0], _LONGEST)}"
-        if summary.notes
-        else ""
-    )
-    return ", ".join(parts) + notes
+    if result.run is not None:
+        parts.append(f"kept as {printable(result.run)}")
+    return ", ".join(parts) + (_first_note(summary.notes) if summary.notes else "")
 
 
-# ── text of a given width ──────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _width(text: str) -> int:
-    from wcwidth import width
-
-    return width(text)
-
-
-def _fit(text: str, width: int) -> str:
-    """*text* in exactly *width* columns: padded, or cut with `...`, never through a character."""
-    from wcwidth import clip
-
-    text = printable(text)
-    if (own := _width(text)) <= width:
-        return text + " " * (width - own)
-    cut = clip(text, 0, width - 3) + "..."
-    return cut + " " * (width - _width(cut))
-
-
-def _fit_id(text: str, width: int) -> str:
-    """An id in exactly *width* columns, cut in the middle: ids of one family differ at their ends."""
-    from wcwidth import clip
-
-    if (own := _width(text)) <= width:
-        return text + " " * (width - own)
-    tail = clip(text, own - (width - 3) // 2, own)
-    head = clip(text, 0, width - 3 - _width(tail))
-    return f"{head}...{tail}" + " " * (width - 3 - _width(head) - _width(tail))
-
-
-def _wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
-    from wcwidth import wrap
-
-    return wrap(printable(text) if not indent else text, width, subsequent_indent=indent) or [""]
+def _first_note(notes: Sequence[str]) -> str:
+    return f"; {plural(len(notes), 'note')}: {cut(printable(notes[0]), _LONGEST)}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from proctor.data.item import Item
 from proctor.data.mean import Mean
 from proctor.data.scores import Scores
+from proctor.data.shown import plural
 from proctor.data.value import Value
 from proctor.errors import UnknownName, visible
 
@@ -65,7 +66,7 @@ class ByTag(Mapping[str | None, Scores]):
 
 
 def _rows(found: TagMeans) -> str:
-    return f"{found.items} row{'' if found.items == 1 else 's'}"
+    return plural(found.items, "row")
 
 
 def tags_of(item: Item) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from proctor.data.fields import named_fields
 from proctor.data.value import Value
 from proctor.errors import UsageError
 
-__all__ = ["TOLERANCE", "Threshold"]
+__all__ = ["TOLERANCE", "Threshold", "least_at"]
 
 TOLERANCE = 1e-9
 """Scores and means this near to a bound are on it: sums of floats must not decide a release."""
@@ -64,7 +64,7 @@ class Threshold(Value):
 
     def admits(self, mean: float) -> bool:
         """Whether a mean is inside the bounds, with a tolerance of 1e-9."""
-        above = self.min is None or mean >= self.min - TOLERANCE
+        above = self.min is None or mean >= least_at(self.min)
         return above and (self.max is None or mean <= self.max + TOLERANCE)
 
     def __str__(self) -> str:
@@ -74,6 +74,11 @@ class Threshold(Value):
         ]
         fewest = f" (n >= {self.min_scored})" if self.min_scored > 1 else ""
         return " and ".join(bound for bound in bounds if bound) + fewest
+
+
+def least_at(bound: float) -> float:
+    """The least number that still counts as *bound*."""
+    return bound - TOLERANCE
 
 
 def _is_number(value: Any) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from proctor.data.shown import plural
 from proctor.data.value import shown
 from proctor.errors import UsageError, cut
 from proctor.files.holdable import checked_rows, json_text
@@ -149,9 +150,7 @@ def _row(cells: _Cells, columns: Sequence[tuple[str, bool]]) -> dict[str, Any] |
     if isinstance(cells, UsageError):
         return cells
     if len(cells) != len(columns):
-        return UsageError(
-            f"has {_counted(len(cells), 'cell')}, the first line names {_counted(len(columns), 'column')}"
-        )
+        return UsageError(f"has {plural(len(cells), 'cell')}, the first line names {plural(len(columns), 'column')}")
     row: dict[str, Any] = {}
     for cell, (key, is_json) in zip(cells, columns, strict=True):
         if cell is not None:
@@ -160,10 +159,6 @@ def _row(cells: _Cells, columns: Sequence[tuple[str, bool]]) -> dict[str, Any] |
             except (ValueError, RecursionError) as problem:
                 return UsageError(f"{key}: {shown(cell, 40)} is not JSON ({problem})")
     return row
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 # ── writing ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -35,13 +36,17 @@ class OutputFile:
 
     def write(self, text: str) -> None:
         """Write the file, whole or not at all."""
-        content = text.encode()
+        self.write_all([text.encode()])
+
+    def write_all(self, parts: Iterable[bytes]) -> None:
+        """The same with a content that comes in parts."""
         if self._into:
-            self._path.write_bytes(content)
+            with self._path.open("wb") as file:
+                file.writelines(parts)
             return
         try:
             with self._opened() as file:
-                file.write(content)
+                file.writelines(parts)
                 file.flush()
                 os.fsync(file.fileno())
             if self._path.exists():

@@ -25,11 +25,13 @@ from proctor.errors import EncodingError, UsageError, safe_message
 from proctor.judging.request import CallRequest
 
 __all__ = [
+    "NO_CACHE",
     "Answer",
     "CacheNotes",
     "CallCache",
     "MemoryCache",
     "NoCache",
+    "NotedCache",
     "answered",
     "cacheable",
 ]
@@ -91,6 +93,9 @@ class NoCache:
 
     async def put(self, key: str, call: CachedCall, /) -> None:
         """Do nothing."""
+
+
+NO_CACHE: Final = NoCache()
 
 
 class MemoryCache:
@@ -191,19 +196,39 @@ class CacheNotes:
 _OF_THIS_PROCESS = CacheNotes()
 
 
+class NotedCache:
+    """A cache, and the notes that `answered` makes of it where it is given no others."""
+
+    __slots__ = ("cache", "notes")
+
+    def __init__(self, cache: CallCache, notes: CacheNotes) -> None:
+        self.cache = cache
+        self.notes = notes
+
+    async def get(self, key: str, /) -> CachedCall | None:
+        """What the cache has."""
+        return await self.cache.get(key)
+
+    async def put(self, key: str, call: CachedCall, /) -> None:
+        """Keep it there."""
+        await self.cache.put(key, call)
+
+
 async def answered(
     cache: CallCache,
     request: CallRequest,
     *,
     call: Callable[[], Awaitable[CachedCall]],
-    notes: CacheNotes = _OF_THIS_PROCESS,
+    notes: CacheNotes | None = None,
 ) -> Answer:
     """The answer of the cache; else that of *call*, kept when it is `cacheable`.
 
     *call* raises for a reply that cannot be used: nothing is kept then. A request without a key, a cache that cannot
     be read and one that cannot be written cost a note in *notes*, never the answer.
     """
-    guarded = _Guarded(cache, notes)
+    if isinstance(cache, NotedCache):
+        notes, cache = notes or cache.notes, cache.cache
+    guarded = _Guarded(cache, notes or _OF_THIS_PROCESS)
     key = guarded.key(request)
     found = None if key is None else await guarded.get(key)
     if found is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -30,17 +30,27 @@ _make_reply = quick_maker(Reply)
 class Conversation:
     """The thread of one row: fresh for a conversation, else the caller's; and how long its replies may take.
 
+    *earlier*: replies of a conversation that broke off: it goes on on their thread, in what is left of its time.
     *failed*: what the last try ended in, while the next is waited for.
     """
 
     __slots__ = ("failed", "left", "resource_id", "thread_id")
 
-    def __init__(self, row: Row, evaluation: Eval) -> None:
+    def __init__(self, row: Row, evaluation: Eval, *, earlier: Sequence[Reply] = ()) -> None:
         memory = (evaluation.target_options or {}).get("memory") or {}
         self.thread_id: str | None = str(uuid4()) if row.turns else memory.get("thread")
         self.resource_id: str | None = memory.get("resource") or self.thread_id
         self.left = evaluation.timeout
         self.failed: BaseException | None = None
+        if earlier:
+            self._go_on(earlier)
+
+    def _go_on(self, earlier: Sequence[Reply]) -> None:
+        origin = earlier[-1].origin
+        if origin is not None and origin.thread_id is not None:
+            self.thread_id, self.resource_id = origin.thread_id, origin.resource_id
+        if self.left is not None:
+            self.left -= sum(reply.duration_ms or 0.0 for reply in earlier) / 1000.0
 
 
 class Asker:
@@ -72,7 +82,7 @@ class Asker:
             error.__traceback__ = None
             return Reply(error=failure, duration_ms=_since(began), origin=_origin(conversation))
         duration = _since(began) if reply.duration_ms is None else reply.duration_ms
-        origin = reply.origin or _origin(conversation)
+        origin = _origin(conversation, reply.origin)
         if type(reply) is not Reply:
             return replace(reply, duration_ms=duration, origin=origin)
         return _make_reply(
@@ -148,9 +158,16 @@ def _without_place(options: Mapping[str, Any] | None) -> Mapping[str, Any] | Non
     return {**rest, "memory": memory} if memory else rest or None
 
 
-def _origin(conversation: Conversation) -> Origin | None:
+def _origin(conversation: Conversation, stated: Origin | None = None) -> Origin | None:
+    """What the target says of where its reply came from; the thread that it was asked on, where it names none."""
     if conversation.thread_id is None and conversation.resource_id is None:
-        return None
+        return stated
+    if stated is not None:
+        if stated.thread_id is not None:
+            return stated
+        return replace(
+            stated, thread_id=conversation.thread_id, resource_id=stated.resource_id or conversation.resource_id
+        )
     return Origin(thread_id=conversation.thread_id, resource_id=conversation.resource_id)
 
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from proctor.data.item import Item, derived_id
+from proctor.data.item import Item
 from proctor.data.value import Value
-from proctor.errors import EncodingError, ProctorError, UnknownName, UsageError, cut, did_you_mean
+from proctor.errors import ProctorError, UnknownName, UsageError, cut, did_you_mean
 from proctor.running.eval import Eval
+from proctor.running.ids import Ids
 
 __all__ = ["NOTHING_LEFT", "Choice", "Chosen", "Picker", "choose", "picked_from", "read_filters"]
 
@@ -27,11 +28,15 @@ _KNOWN = 1_000  # as many ids as are remembered to guess from
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Choice(Value):
-    """Which items: with an id that matches one of *ids*, with one of *tags*, the first *limit* of these."""
+    """Which items: with an id that matches one of *ids*, with one of *tags*, the first *limit* of these.
+
+    *only*: of all items, those with exactly these ids.
+    """
 
     ids: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     limit: int | None = None
+    only: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -64,16 +69,22 @@ def choose(evaluation: Eval, choice: Choice) -> Eval:
     return evaluation if choice == Choice() else replace(evaluation, data=Chosen(evaluation.data, choice))
 
 
-def picked_from(data: Any) -> tuple[Any, Picker]:
+def picked_from(data: Any, *, unique_ids: bool = True) -> tuple[Any, Picker]:
     """The data itself, and what takes or leaves its items."""
-    return (data.data, Picker(data.choice)) if isinstance(data, Chosen) else (data, Picker(Choice()))
+    given, choice = (data.data, data.choice) if isinstance(data, Chosen) else (data, Choice())
+    return given, Picker(choice, Ids(unique=unique_ids))
 
 
 class Picker:
-    """Takes or leaves one item after the other, and knows what it has seen, to say why nothing is left."""
+    """Takes or leaves one item after the other, and knows what it has seen, to say why nothing is left.
 
-    def __init__(self, choice: Choice) -> None:
+    *made_id*: the id of the last item among all there are; None when it is the item's own, or all items are taken.
+    """
+
+    def __init__(self, choice: Choice, ids: Ids) -> None:
+        self.made_id: str | None = None
         self._choice = choice
+        self._every_id = ids
         self._taken = 0
         self._seen = 0
         self._tags: dict[str, None] = {}
@@ -87,6 +98,7 @@ class Picker:
     def takes(self, row: Item | ProctorError) -> bool:
         """Whether the item is chosen."""
         self._seen += 1
+        self.made_id = None
         taken = not isinstance(row, Item) or self._matches(row)
         self._taken += taken
         return taken
@@ -100,10 +112,15 @@ class Picker:
             for key, values in (("id", self._choice.ids), ("tag", self._choice.tags))
             if values
         )
+        if self._choice.only is not None:
+            asked = f"{asked} and failed" if asked else "an id that failed"
         raise UsageError(f"{where}: no item has {asked} (of {self._seen}).{self._instead()}", code=NOTHING_LEFT)
 
     def _matches(self, item: Item) -> bool:
         choice = self._choice
+        if not (choice.tags or choice.ids) and choice.only is None:
+            return True
+        item_id = self._id_of(item)
         right = True
         if choice.tags:
             tags = item.tags
@@ -112,11 +129,21 @@ class Picker:
             self._tags.update((tag, None) for tag in tags if isinstance(tag, str))
             right = any(tag in choice.tags for tag in tags)
         if choice.ids:
-            item_id = _id_of(item)
             if len(self._ids) < _KNOWN:
                 self._ids.append(item_id)
             right = right and any(fnmatchcase(item_id, pattern) for pattern in choice.ids)
+        if choice.only is not None:
+            right = right and item_id in choice.only
         return right
+
+    def _id_of(self, item: Item) -> str:
+        """The id that the item has in results; empty for one that can have none, which is told later."""
+        try:
+            item_id = self._every_id.of(item)
+        except UsageError:
+            return "" if item.id is None else str(item.id)
+        self.made_id = item_id if item.id is None else None
+        return item_id
 
     def _instead(self) -> str:
         """What could have been meant, and what there is."""
@@ -136,13 +163,3 @@ def _guess(asked: Sequence[str], known: Collection[str]) -> str:
 def _listed(what: str, names: Sequence[str]) -> str:
     more = ", ..." if len(names) > _FEW else "."
     return f" {what}: {', '.join(cut(name, 40) for name in names[:_FEW]) or 'there are none'}{more}"
-
-
-def _id_of(item: Item) -> str:
-    """The id that the item has in results; empty for one that can have none, which is told later."""
-    if item.id is not None:
-        return str(item.id)
-    try:
-        return derived_id(item)
-    except EncodingError:
-        return ""

@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 from proctor.errors import UnknownName, UsageError
 from proctor.running.eval import Eval
 
-__all__ = ["find_evals", "load_evals", "load_file"]
+__all__ = ["find_evals", "load_evals", "load_file", "load_sources"]
 
 _HOW = """\
 Write one at module level:
@@ -39,13 +39,20 @@ def load_evals(place: str) -> list[Eval]:
 
     An Eval without a name gets that of its variable. Raises `UsageError` for a file that cannot be loaded or has none.
     """
+    return list(load_sources(place).values())
+
+
+def load_sources(place: str) -> dict[str, Eval]:
+    """The same, each under the place that means it alone wherever one stands: `/folder/FILE.py::variable`."""
     file, _, name = (place, "", "") if Path(place).exists() else place.partition("::")
     if "::" in place and not name and not Path(place).exists():
         raise UsageError(f"{place!r}: say which one after ::, or leave :: out to run them all")
     evals = find_evals(load_file(Path(file)))
     if not evals:
         raise UsageError(f"{file} has no Eval to run. {_HOW}")
-    return [_chosen(evals, name, file)] if name else list(evals.values())
+    whole = Path(file).absolute()
+    chosen = [_chosen(evals, name, file)] if name else list(evals)
+    return {f"{whole}::{variable}": evals[variable] for variable in chosen}
 
 
 def find_evals(module: ModuleType) -> dict[str, Eval]:
@@ -98,16 +105,17 @@ def _make_importable(folder: Path) -> None:
         sys.path.append(str(Path.cwd()))
 
 
-def _chosen(evals: dict[str, Eval], name: str, file: str) -> Eval:
+def _chosen(evals: dict[str, Eval], name: str, file: str) -> str:
+    """The variable of the Eval that a name means."""
     if name in evals:
-        return evals[name]
+        return name
     named = [variable for variable, evaluation in evals.items() if evaluation.name == name]
     if len(named) > 1:
         raise UsageError(f"{file}: {len(named)} Evals are named {name!r}; use a variable: {', '.join(named)}")
     if not named:
         names = dict.fromkeys([*evals, *(evaluation.name or "" for evaluation in evals.values())])
         raise UnknownName("Eval", name, names, hint=f"(Looked in {file}.)")
-    return evals[named[0]]
+    return named[0]
 
 
 def _refuse(path: Path, error: BaseException) -> NoReturn:

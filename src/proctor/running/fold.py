@@ -6,6 +6,7 @@ column's mean is the mean over items of each item's mean; the counts are of rows
 
 from __future__ import annotations
 
+from copy import copy
 from math import fsum
 
 from proctor.data.column import Column
@@ -13,7 +14,7 @@ from proctor.data.item import item_label
 from proctor.data.outcome import NotRun, Outcome
 from proctor.data.reply import ItemResult
 from proctor.data.result import NotScorableCounts
-from proctor.data.threshold import TOLERANCE
+from proctor.data.threshold import least_at
 from proctor.data.usage import Cost, Usage
 from proctor.running.columns import Cell, Columns
 from proctor.stats.exact import ExactSum
@@ -24,22 +25,22 @@ __all__ = ["ColumnFold", "Fold"]
 class ColumnFold:
     """The counts of one column, and its first outcome of each kind: `short`, `error`, `not_scorable`, `not_run`.
 
-    *short*: how many scored below the top of the range; *no_reply*: not run because the target failed; *items*: how
-    many items have a mean.
+    *short*: how many scored below the top of the range; *no_reply*: not run because the target failed.
     """
 
     __slots__ = (
-        "_begun", "_repeats", "_sum", "cell", "duration_ms", "errors", "first", "items", "n", "no_reply", "not_run",
+        "_begun", "_ended", "_repeats", "_sum", "cell", "duration_ms", "errors", "first", "n", "no_reply", "not_run",
         "not_scorable", "of", "short", "top",
     )  # fmt: skip
 
     def __init__(self, cell: Cell, *, repeats: int = 1) -> None:
         self.cell = cell
-        self.top = cell.scorer.range[1] - TOLERANCE
-        self.of = self.n = self.errors = self.not_scorable = self.not_run = self.no_reply = self.short = self.items = 0
+        self.top = least_at(cell.scorer.range[1])
+        self.of = self.n = self.errors = self.not_scorable = self.not_run = self.no_reply = self.short = 0
         self.duration_ms = ExactSum()
         self.first: dict[str, tuple[tuple[int, int], str, Outcome]] = {}
         self._repeats = repeats
+        self._ended = 0  # items with a mean that is not to change
         self._sum = ExactSum()
         self._begun: dict[int, tuple[int, list[float]]] = {}  # items with repeats to come: how many ended, their scores
 
@@ -55,7 +56,7 @@ class ColumnFold:
         score = outcome.score if kind == "scored" else None
         if self._repeats == 1:
             if score is not None:
-                self.items += 1
+                self._ended += 1
                 self._sum.add(score)
         else:
             self._repeat(index, score)
@@ -85,8 +86,16 @@ class ColumnFold:
         if ended + 1 < self._repeats:
             self._begun[index] = (ended + 1, scores)
         elif scores:
-            self.items += 1
+            self._ended += 1
             self._sum.add(fsum(scores) / len(scores))
+
+    def copy(self) -> ColumnFold:
+        """The same counts, to be counted on by themselves."""
+        made = copy(self)
+        made.duration_ms, made.first = self.duration_ms.copy(), dict(self.first)
+        made._sum = self._sum.copy()  # noqa: SLF001 - it is one of these
+        made._begun = {at: (ended, list(scores)) for at, (ended, scores) in self._begun.items()}  # noqa: SLF001
+        return made
 
     @property
     def unit(self) -> str:
@@ -94,10 +103,15 @@ class ColumnFold:
         return "item" if self._repeats == 1 else "run"
 
     @property
+    def items(self) -> int:
+        """How many items have a mean, those with repeats to come too."""
+        return self._ended + sum(bool(scores) for _, scores in self._begun.values())
+
+    @property
     def mean(self) -> float | None:
         """The mean of the exact sum over items; None when nothing was scored."""
         begun = [fsum(scores) / len(scores) for _, scores in self._begun.values() if scores]
-        items = self.items + len(begun)
+        items = self._ended + len(begun)
         return fsum([self._sum.value, *begun]) / items if items else None
 
 

@@ -1,41 +1,78 @@
-"""What still holds of a row that an earlier run left: its item may have been changed since, under the same id."""
+"""What still holds of a row that an earlier run left, and what of it the row goes on from.
+
+Its item may have been changed since, under the same id; a conversation may have broken off between two turns.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from proctor.data.codec import encode
 from proctor.data.column import Column, ScorerRef
 from proctor.data.item import Item
-from proctor.data.outcome import Outcomes
-from proctor.data.reply import ItemResult
+from proctor.data.outcome import Outcome, Outcomes
+from proctor.data.reply import ItemResult, Reply
+from proctor.data.secrets import safe_json
 from proctor.data.value import MISSING, Missing
 from proctor.running.rows import Row
+from proctor.running.score import any_failed
+from proctor.running.target import Target
 from proctor.scoring.entry import ScorerEntry
 from proctor.scoring.fingerprint import UNKNOWN
 from proctor.scoring.scorer import Scorer
 
-__all__ = ["what_holds"]
+__all__ = ["Have", "what_holds", "what_to_go_on_from"]
+
+Have: TypeAlias = Mapping[Column, Outcome]
+Redacted: TypeAlias = Callable[[Any], Any]
 
 
-def what_holds(found: ItemResult, row: Row) -> ItemResult | None:
+def what_holds(found: ItemResult, row: Row, *, redacted: Redacted | None = None) -> ItemResult | None:
     """*found* itself when its item is the row's; without what is not, when the item is to be judged otherwise now.
 
     None when the target is to be asked something else: then nothing holds. An item of which nothing was recorded (only
-    its id) is taken to be the row's.
+    its id) is taken to be the row's. *redacted*: what the recorder makes of an encoded value before it keeps it.
     """
     then, now = found.item, row.item
     if then is now or _is_unknown(then):
         return found
-    if _text(_asked(then)) != _text(_asked(now)):
+    if not _same(_asked(then), _asked(now), redacted):
         return None
-    if _text(_judged(then)) != _text(_judged(now)):
+    if not _same(_judged(then), _judged(now), redacted):
         return _without(found, {outcome.column for outcome in found.outcomes})
     others = _other_scorers(then, row)
     return _without(found, others) if others else found
+
+
+def what_to_go_on_from(found: ItemResult, row: Row, *, target: Target | None) -> tuple[tuple[Reply, ...], Have]:
+    """The replies that need not be asked for, and the outcomes that are there; nothing when the row is begun anew."""
+    have = {outcome.column: outcome for outcome in found.outcomes if outcome.status != "not_run"}
+    replies, needed = found.replies, max(len(row.turns), 1)
+    if len(replies) == needed:
+        return replies, have
+    if not replies or len(replies) > needed or any(reply.error is not None for reply in replies):
+        return (), {}
+    have = {column: it for column, it in have.items() if column.turn is not None and column.turn < len(replies)}
+    if _was_stopped(row, len(replies) - 1, have) or (target is not None and _can_go_on(target, replies)):
+        return replies, have
+    return (), {}
+
+
+def _was_stopped(row: Row, last: int, have: Have) -> bool:
+    """Whether a gate of the *last* turn ended the conversation, so that nothing more is asked."""
+    gates = [cell for cell in row.turns[last].gates if cell.column in have]
+    return row.item.stop_on_failure and any_failed(gates, Outcomes(have[cell.column] for cell in gates))
+
+
+def _can_go_on(target: Target, replies: Sequence[Reply]) -> bool:
+    """Whether the next turn can be sent: nothing is remembered, or what was said is on one thread that is still there.
+
+    A thread that no reply names cannot be found again.
+    """
+    threads = {reply.origin.thread_id if reply.origin else None for reply in replies}
+    return target.durable and (not target.remembers or (len(threads) == 1 and None not in threads))
 
 
 def _without(found: ItemResult, columns: set[Column]) -> ItemResult:
@@ -92,9 +129,16 @@ def _is_unknown(item: Item) -> bool:
     return all(value is MISSING for value in (item.input, item.inputs, item.turns, item.output))
 
 
-def _text(values: list[Any]) -> str:
-    """As it is written, where 1 and True are two things."""
-    return json.dumps(encode(values), sort_keys=True)
+def _same(then: list[Any], now: list[Any], redacted: Redacted | None) -> bool:
+    """Whether two lists are written alike; texts need not be written for that."""
+    texts = all(a is b or (type(a) is str and type(b) is str and a == b) for a, b in zip(then, now, strict=True))
+    return texts or _text(then) == _text(now, redacted)
+
+
+def _text(values: list[Any], redacted: Redacted | None = None) -> str:
+    """As it is written, where 1 and True are two things, and secrets are not."""
+    encoded = encode(values)
+    return safe_json(encoded if redacted is None else redacted(encoded), sort_keys=True)
 
 
 def _asked(item: Item) -> list[Any]:

@@ -7,29 +7,32 @@ before it is scored; the turn, those after it and the whole item are not run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from proctor.data.column import Column
-from proctor.data.outcome import Failure, NotRun, Outcome, Outcomes, Why
+from proctor.data.item import Item
+from proctor.data.outcome import Failure, NotRun, Outcomes, Why
 from proctor.data.read import read_messages
 from proctor.data.reply import ItemResult, ItemStatus, Reply, TurnOutcomes
 from proctor.data.usage import Cost, Usage
 from proctor.data.value import quick_maker
-from proctor.errors import ScorerRunError, TargetError, UnreadableMessages
+from proctor.errors import ProctorError, ScorerRunError, TargetError, UnreadableMessages
+from proctor.judging.cache import NO_CACHE, CacheNotes, CallCache
 from proctor.running.ask import Asker, Conversation
+from proctor.running.calls import calls_of
 from proctor.running.columns import Cell
 from proctor.running.eval import Eval
-from proctor.running.holds import what_holds
-from proctor.running.record import Event
-from proctor.running.rows import Row, TurnPlan, context_of
+from proctor.running.holds import Have, Redacted, what_holds, what_to_go_on_from
+from proctor.running.ids import ID_TAKEN
+from proctor.running.record import Known
+from proctor.running.recording import Recording
+from proctor.running.rows import Row, RowMaker, TurnPlan, context_of
 from proctor.running.score import RowScorer, any_failed, not_run
 from proctor.running.target import Target
+from proctor.scoring.failure import failure_from
 from proctor.scoring.run import ScorerRun, TurnRun
 
-__all__ = ["RowRunner", "broken_row", "raise_first_error", "stopped_row"]
-
-Have = Mapping[Column, Outcome]
+__all__ = ["RowRunner", "bad_row", "broken_row", "raise_first_error", "stopped_row"]
 
 _NONE = Outcomes()
 _make_result = quick_maker(ItemResult)
@@ -41,34 +44,40 @@ class RowRunner:
     *changed*: how many rows were there and are of another item now.
     """
 
-    def __init__(self, target: Target | None, evaluation: Eval) -> None:
+    def __init__(self, target: Target | None, evaluation: Eval, recording: Recording) -> None:
+        self._target = target
         self._asker = Asker(target, evaluation)
-        self._scorer = RowScorer(evaluation.recorder, evaluation.scorer_timeout)
-        self._recorder = evaluation.recorder
+        self._scorer = RowScorer(recording, evaluation.scorer_timeout)
+        self._recording = recording
         self._skips = evaluation.skip_scorers_after_gate_failure
         self._context = evaluation.request_context
         self._evaluation = evaluation
+        self._redacted: Redacted | None = None
         self.changed = 0
+        self._calls: CallCache = NO_CACHE
+
+    def begin(self, known: Known, *, notes: CacheNotes) -> None:
+        """Take in what the recorder says of the run. *notes*: of what goes wrong with its cache of model calls."""
+        self._redacted = known.redacted
+        self._calls = calls_of(self._evaluation, known, notes=notes)
 
     async def run(self, row: Row, found: ItemResult | None = None) -> ItemResult:
         """The row's result. Replies and outcomes go to the recorder as they come.
 
-        *found*: what an earlier run left of the row; only what is missing is done. A conversation that broke off
-        between two turns is begun anew: the thread it was held on is gone.
+        *found*: what an earlier run left of the row; only what is missing is done. A conversation that broke off goes
+        on at its next turn, or is begun anew when the thread it was held on is gone.
         """
-        replies = found.replies if found is not None and len(found.replies) == max(len(row.turns), 1) else ()
-        have = {o.column: o for o in found.outcomes if o.status != "not_run"} if found is not None and replies else {}
+        replies, have = ((), {}) if found is None else what_to_go_on_from(found, row, target=self._target)
         if row.turns:
             result = await self._conversation(row, replies, have)
         else:
             result = await self._single(row, replies, have)
-        if self._recorder is not None:
-            await self._recorder.put(Event(row.id, result))
+        await self._recording.put(row.id, result)
         return result
 
     def look(self, found: ItemResult, row: Row) -> tuple[ItemResult | None, bool]:
         """What still holds of a row that was recorded, and whether nothing of it is missing."""
-        left = what_holds(found, row)
+        left = what_holds(found, row, redacted=self._redacted)
         self.changed += left is not found
         return left, left is not None and _is_whole(left, row, skips=self._skips)
 
@@ -84,14 +93,15 @@ class RowRunner:
         )
 
     async def _conversation(self, row: Row, earlier: Sequence[Reply], have: Have) -> ItemResult:
-        conversation = Conversation(row, self._evaluation)
+        conversation = Conversation(row, self._evaluation, earlier=earlier)
         replies: list[Reply] = []
         turns: list[TurnOutcomes] = []
         why: Why | None = None
         error: Failure | None = None
         for turn in row.turns:
             if why is None:
-                reply = earlier[turn.index] if earlier else await self._new_reply(row, conversation, turn=turn)
+                is_there = turn.index < len(earlier)
+                reply = earlier[turn.index] if is_there else await self._new_reply(row, conversation, turn=turn)
                 replies.append(reply)
                 if reply.error is not None:
                     why, error = "target_failed", reply.error
@@ -127,8 +137,8 @@ class RowRunner:
 
     async def _new_reply(self, row: Row, conversation: Conversation, *, turn: TurnPlan | None = None) -> Reply:
         reply = row.reply or await self._asker.ask(row, conversation, turn=turn)
-        if self._recorder is not None:
-            await self._recorder.put(Event(row.id, reply, None if turn is None else turn.index, row.item, row.index))
+        turn_index = None if turn is None else turn.index
+        await self._recording.put(row.id, reply, turn=turn_index, item=row.item, index=row.index)
         return reply
 
     async def _gates_then_scorers(
@@ -156,6 +166,8 @@ class RowRunner:
             cost=replies[0].cost if single else _cost(replies),
             duration_ms=replies[0].duration_ms if single else _duration(replies),
             extra={"metadata": item.metadata} if item.metadata else None,
+            calls=self._calls,
+            repeat=row.id[1],
         )
 
 
@@ -213,6 +225,22 @@ def _unasked(turn: TurnPlan, why: Why) -> TurnOutcomes:
 def broken_row(row: Row, error: Failure) -> ItemResult:
     """The result of a row that something outside of it broke off."""
     return _unfinished(row, why="target_failed", error=error)
+
+
+def bad_row(maker: RowMaker, index: int, *, given: Item | ProctorError, error: Exception) -> ItemResult:
+    """The result of an item of a stream that cannot be run: an error of its own, and the run goes on."""
+    item_id = given.id if isinstance(given, Item) and isinstance(given.id, str) and given.id else f"item {index}"
+    if getattr(error, "code", None) == ID_TAKEN:
+        item_id = f"{item_id} (item {index})"  # rows are found by their ids
+    return ItemResult(
+        item=given if isinstance(given, Item) else Item(id=item_id),
+        item_id=item_id,
+        index=index,
+        status="error",
+        gates=not_run(maker.gates, "target_failed"),
+        scorers=not_run(maker.scorers, "target_failed"),
+        error=failure_from(error, code=TargetError.code),
+    )
 
 
 def stopped_row(row: Row) -> ItemResult:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self
@@ -20,13 +20,15 @@ __all__ = ["Beginning", "Kept", "open_store", "stored"]
 class Beginning:
     """How a recorder begins: with a new run, or with one that is there.
 
-    *source*: the eval file and the name in it, of a new run. *resume*: the `eval_id` of a run to be gone on with.
+    *source*: the eval file and the name in it, of a new run; *options*: what was changed of that Eval, as plain data,
+    to make it again. *resume*: the `eval_id` of a run to be gone on with.
     *allow_changes*: also when it is of another target, dataset, scorer or option. *anew*: of that run, which rows are
     done again although they ended: those that broke. *parent*: the `eval_id` of the run whose replies are scored again,
     *times*: how often each. *announce*: called with the run's name when it has begun.
     """
 
     source: str | None = None
+    options: Mapping[str, Any] | None = None
     resume: str | None = None
     allow_changes: bool = False
     anew: Literal["errors"] | None = None

@@ -7,6 +7,7 @@ from typing import Any
 
 from proctor.bridge import in_thread, recordable
 from proctor.data.reply import ItemResult
+from proctor.data.secrets import redact_text
 from proctor.errors import safe_message
 from proctor.scoring.callables import is_async
 
@@ -40,7 +41,9 @@ class Listener:
                 if not recordable(error):
                     raise
                 self._failures += 1
-                self._first = self._first or f"{type(error).__name__}: {safe_message(error)} (on {result.item_id})"
+                self._first = (
+                    self._first or f"{type(error).__name__}: {redact_text(safe_message(error))} (on {result.item_id})"
+                )
 
     @property
     def note(self) -> str | None:

@@ -31,6 +31,8 @@ def check_options(evaluation: Eval) -> None:
     as_retry(evaluation.retries)
     _one_of("on_error", evaluation.on_error, ("record", "raise"))
     _one_of("keep", evaluation.keep, ("all", "failures", "none"))
+    if not isinstance(evaluation.cache, bool):
+        raise UsageError(f"cache is True or False, not {shown(evaluation.cache)}; store= says where answers are kept")
     for name in ("target_options", "request_context"):
         value = getattr(evaluation, name)
         if value is not None and not isinstance(value, Mapping):

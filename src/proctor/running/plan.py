@@ -23,7 +23,7 @@ __all__ = ["Plan", "make_plan"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What will be run. *notes*: what a reader of the result should know.
+    """What will be run. *notes*: what a reader of the result should know. *provenance*: filled when it is recorded.
 
     *rows*: all of them, in the order of the input; empty for a *stream*, whose rows are made as its items arrive.
     """
@@ -34,6 +34,7 @@ class Plan:
     rows: tuple[Row, ...] = ()
     stream: Any = None
     notes: list[str] = field(default_factory=list)
+    provenance: dict[str, Any] = field(default_factory=dict)
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -87,11 +88,11 @@ def warn_of_forgetting(plan: Plan) -> None:
 def _rows(source: Source, maker: RowMaker) -> tuple[Row, ...]:
     rows: list[Row] = []
     problems: list[tuple[str, ProctorError]] = []
-    for (place, item), index in zip(source.rows, source.indexes, strict=True):
+    for (place, item), index, made_id in zip(source.rows, source.indexes, source.made_ids, strict=True):
         try:
             if isinstance(item, ProctorError):
                 raise item
-            rows.append(maker.make(item, index))
+            rows.append(maker.make(item, index, made_id=made_id))
         except ProctorError as problem:
             called = f" ({item.id})" if isinstance(item, Item) and isinstance(item.id, str) and item.id else ""
             problems.append((f"{place}{called}", problem))

@@ -1,8 +1,11 @@
-"""How far a run is, for those who watch it."""
+"""How far a run is, for whoever shows it."""
 
 from __future__ import annotations
 
-from proctor.data.usage import Cost
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from proctor.data.usage import Cost
 
 __all__ = ["Progress"]
 

@@ -7,10 +7,11 @@ before ended, or was killed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
+from proctor.data.column import Column
 from proctor.data.item import Item
 from proctor.data.outcome import Outcome, Outcomes
 from proctor.data.reply import ItemResult, Reply
@@ -18,6 +19,7 @@ from proctor.data.value import Value
 
 if TYPE_CHECKING:
     from proctor.data.result import EvalResult
+    from proctor.judging.cache import CallCache
     from proctor.running.plan import Plan
 
 __all__ = ["Event", "Known", "MemoryRecorder", "NoRecorder", "Recorder", "RowId", "begun_row", "utc_now"]
@@ -54,7 +56,9 @@ class Known(NamedTuple):
     none, though a recorder that reads the clock itself may give its time of the one that begins. *spent_ms*: wall time
     of the earlier sittings. *eval_id*: of the run, when it has one; *run*: what people call it there. *rows*: where the
     rows can be read when the run has ended, so that nobody need keep them. *paid_before*: whether the replies that are
-    there were paid for by another run, so that this one does not count what they cost.
+    there were paid for by another run, so that this one does not count what they cost. *calls*: where the answers of
+    model calls are kept, when that is in the same place. *redacted*: what the recorder makes of an encoded value before
+    it keeps it, when that is more than to take out secrets.
     """
 
     finished: Set[RowId] = frozenset()
@@ -66,6 +70,8 @@ class Known(NamedTuple):
     run: str | None = None
     rows: Sequence[ItemResult] | None = None
     paid_before: bool = False
+    redacted: Callable[[Any], Any] | None = None
+    calls: CallCache | None = None
 
 
 class Recorder(Protocol):
@@ -166,10 +172,16 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
+def _is_before(column: Column, turn: int) -> bool:
+    """Whether a column is of an earlier turn: what was said in it stands whatever comes now."""
+    return column.turn is not None and column.turn < turn
+
+
 def begun_row(row: RowId, parts: Iterable[Event], *, whole: ItemResult | None = None) -> ItemResult:
     """What there is of a row that did not end, for the run to go on from: status `not_run`, each column once.
 
-    *whole*: the row as it ended before, when *parts* were added to it.
+    *whole*: the row as it ended before, when *parts* were added to it. A turn's reply puts an end to what there was of
+    that turn and those after it; one whose turn before is missing is left out.
     """
     item = None if whole is None else whole.item
     replies = [] if whole is None else list(whole.replies)
@@ -177,6 +189,11 @@ def begun_row(row: RowId, parts: Iterable[Event], *, whole: ItemResult | None = 
     for part in parts:
         item = item or part.item
         if isinstance(part.value, Reply):
+            if part.turn is not None and part.turn > len(replies):
+                continue  # the reply before it is lost: what follows is not of one conversation
+            if part.turn is not None:
+                del replies[part.turn :]
+                outcomes = {column: it for column, it in outcomes.items() if _is_before(column, part.turn)}
             replies.append(part.value)
         elif isinstance(part.value, Outcome):
             outcomes[part.value.column] = part.value

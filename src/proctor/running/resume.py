@@ -11,6 +11,7 @@ from proctor.data.result import EvalResult
 from proctor.data.stored import RunInfo
 from proctor.data.value import shown
 from proctor.errors import UnknownName, UsageError
+from proctor.running.changes import changes_from
 from proctor.running.eval import Eval
 from proctor.running.eval_file import load_evals
 from proctor.running.kept import Beginning, open_store, stored
@@ -80,12 +81,18 @@ async def resume_plan(
     where = store if evaluation is None or evaluation.store is None else evaluation.store
     async with open_store(where) as kept:
         info = await kept.run(run)
-    if info.kind == "rescore":
-        message = f"{info.name} scored the replies of {info.parent} again: rescore {info.parent} anew"
-        raise UsageError(message, code="RUN_CHANGED")
+    _refuse_rescore(info)
     found = evaluation or _of_file(info)
     begins = replace(beginning or Beginning(), resume=info.eval_id, allow_changes=allow_changes, anew=anew)
     return make_plan(stored(replace(found, store=where, recorder=None, repeats=info.repeats), begins))
+
+
+def _refuse_rescore(info: RunInfo) -> None:
+    """Its rows have no replies of their own: to go on would ask the target for them."""
+    if info.kind == "rescore":
+        parent = info.parent or "of a run that is not there any more"
+        message = f"{info.name} scored the replies of {parent} again: rescore {parent} anew instead of going on with it"
+        raise UsageError(message, code="NOT_TO_BE_RESUMED")
 
 
 def _of_file(info: RunInfo) -> Eval:
@@ -96,7 +103,7 @@ def _of_file(info: RunInfo) -> Eval:
     evals = load_evals(info.source)
     if len(evals) != 1:
         raise UsageError(f"{info.source} has {len(evals)} evals; {info.name} is of one", code="NO_EVAL")
-    return evals[0]
+    return changes_from(info.options).made(evals[0])
 
 
 def _check_only(only: Any, known: Sequence[str] = ("errors",)) -> None:

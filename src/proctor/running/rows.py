@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any
 
-from proctor.data.item import Item, Turn, derived_id
+from proctor.data.item import Item, Turn
 from proctor.data.plain import plain
 from proctor.data.reply import Reply
 from proctor.data.value import MISSING, Missing, shown
-from proctor.errors import EncodingError, UsageError
+from proctor.errors import UsageError
 from proctor.running.columns import Cell, Columns, joined, read_cells
+from proctor.running.ids import Ids
 from proctor.running.record import RowId
 
 __all__ = ["Row", "RowMaker", "TurnPlan", "context_of"]
@@ -65,13 +66,17 @@ class RowMaker:
         self.columns = Columns([*gates, *scorers])
         self.has_conversations = False
         self._has_target = has_target
-        self._seen: dict[str, int] | None = {} if unique_ids else None
+        self.unique_ids = unique_ids
+        self._ids = Ids(unique=unique_ids)
 
-    def make(self, item: Item, index: int) -> Row:
-        """The row of an item. Raises `ProctorError` for one that cannot be right."""
+    def make(self, item: Item, index: int, *, made_id: str | None = None) -> Row:
+        """The row of an item. Raises `ProctorError` for one that cannot be right.
+
+        *made_id*: its id among all items, where it is one of those that were chosen.
+        """
         _check_item(item, has_target=self._has_target)
         turns = _turns(item)
-        item_id = _item_id(item, self._seen)
+        item_id = self._ids.of(item) if made_id is None else self._ids.take(made_id)
         settled = _settled(item)
         gates, scorers = self.gates, self.scorers
         if item.gates:
@@ -84,32 +89,6 @@ class RowMaker:
             self.columns.add(row.cells)
         self.has_conversations = self.has_conversations or bool(turns)
         return row
-
-
-def _item_id(item: Item, seen: dict[str, int] | None) -> str:
-    """The item's id. One that was given must be its own; one that is made gets a number when the content repeats."""
-    given = item.id
-    if given is not None:
-        given = str(given) if isinstance(given, int) and not isinstance(given, bool) else given
-        if not isinstance(given, str) or not given:
-            raise UsageError(f"id must be text that is not empty, not {given!r}")
-        if seen is not None:
-            if given in seen:
-                raise UsageError(f"the id {given!r} is taken by an earlier item")
-            seen[given] = 1
-        return given
-    try:
-        made = derived_id(item)
-    except EncodingError as problem:
-        raise UsageError(f"{problem}; or give the item an id") from problem
-    if seen is None:
-        return made
-    name = made
-    while name in seen:
-        seen[made] += 1
-        name = f"{made}-{seen[made]}"
-    seen[name] = 1
-    return name
 
 
 def _check_item(item: Item, *, has_target: bool) -> None:

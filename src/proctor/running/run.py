@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from time import perf_counter
 from uuid import uuid4
 
 from proctor.bridge import cancel_requests, recordable
-from proctor.data.item import Item
 from proctor.data.reply import ItemResult
 from proctor.data.result import EvalResult, RunStatus, Summary
 from proctor.errors import ProctorError, TargetError, UsageError
-from proctor.running.fold import Fold
-from proctor.running.item import RowRunner, broken_row, raise_first_error, stopped_row
+from proctor.judging.cache import CacheNotes
+from proctor.running.item import RowRunner, bad_row, broken_row, raise_first_error, stopped_row
 from proctor.running.listen import Listener
 from proctor.running.plan import Plan, warn_of_forgetting
 from proctor.running.progress import Progress
-from proctor.running.record import Event, Known, NoRecorder, Recorder, utc_now
+from proctor.running.record import Known, utc_now
+from proctor.running.recording import Recording
 from proctor.running.rows import Row
-from proctor.running.score import not_run
 from proctor.running.stream import Turns, arriving
-from proctor.running.tags import TagFolds
-from proctor.running.verdict import column_mean, decide
+from proctor.running.tally import Tally
+from proctor.running.verdict import decide
 from proctor.running.workers import at_once, in_own_task
 from proctor.scoring.failure import failure_from
 
@@ -36,20 +35,16 @@ class Run:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.progress = Progress(plan.total)
         self._eval = plan.evaluation
-        self._recorder: Recorder = plan.evaluation.recorder or NoRecorder()
-        self._runner = RowRunner(plan.target, plan.evaluation)
+        self._recording = Recording(plan.evaluation.recorder)
+        self._runner = RowRunner(plan.target, plan.evaluation, self._recording)
         self._listener = Listener(plan.evaluation.on_item_complete)
-        self._fold = Fold(plan.maker.columns, repeats=plan.evaluation.repeats)
-        self._tags = TagFolds(plan.maker.columns, repeats=plan.evaluation.repeats)
-        self._kept: dict[tuple[int, int], ItemResult] = {}
+        self._tally = Tally(plan)
         self._known = Known()
-        self._keeps_all = True
+        self._cache_notes = CacheNotes()
         self._status: RunStatus = "running"
         self._stopped_by: str | None = None
         self._rows_with_errors = 0
-        self._failures = 0
         self._id = str(uuid4())
         self._started_at: str | None = None
         self._began = perf_counter()
@@ -57,13 +52,18 @@ class Run:
         self._planned = self._all_planned()
         self._streamed = Turns(self._all_streamed())
 
+    @property
+    def progress(self) -> Progress:
+        """How far it is."""
+        return self._tally.progress
+
     async def go(self) -> EvalResult:
         """Carry the plan out. Cancelled from outside, it records what is done and raises `CancelledError`."""
         self._began, self._started_at = perf_counter(), utc_now()
-        self._known = known = await self._recorder.start(self.plan)
+        self._known = known = await self._recording.start(self.plan)
         self._id = known.eval_id or self._id
-        self._keeps_all = self._eval.keep == "all" and known.rows is None
-        self._fold.paid_before = known.paid_before
+        self._tally.begin(known)
+        self._runner.begin(known, notes=self._cache_notes)
         try:
             await self._carry_out()
         finally:
@@ -84,27 +84,42 @@ class Run:
             if recordable(error):
                 self._stopped_by = self._stopped_by or type(error).__name__
             raise
+        left = await self._take_what_is_left()
+        for row in left:
+            self._take(stopped_row(row))
+        if not left and (self.plan.stream is None or self._streamed.ended):
+            self._stopped_by = None  # it was the last row that was one error too many
         self._status = "complete" if self._stopped_by is None else "stopped"
-        if self._stopped_by is not None:
-            for row in self._planned:
-                self._take(stopped_row(row))
 
     async def _recorded(self) -> EvalResult:
         """The result of a run that ended, however it did, once the recorder has it."""
-        self._ended_at = perf_counter()  # what was recorded is what a later sitting adds to
         try:
+            if self._status == "cancelled":
+                await self._take_what_is_left()
+            self._ended_at = perf_counter()  # what was recorded is what a later sitting adds to
             result = self.partial()
-            await self._recorder.end(result)
+            await self._recording.end(result)
         finally:
-            await self._recorder.flush()
+            await self._recording.flush()
         return result
+
+    async def _take_what_is_left(self) -> list[Row]:
+        """Count the rows that an earlier sitting had ended and this one did not come to; gives those that are left."""
+        left = []
+        for row in self._planned:
+            found = await self._found(row) if row.id in self._known.finished else None
+            if found is not None:
+                found, whole = self._runner.look(found, row)
+                if found is not None and whole:
+                    self._take(replace(found, item=row.item, index=row.index), fresh=False)
+                    continue
+            left.append(row)
+        return left
 
     def partial(self) -> EvalResult:
         """The result of what is done so far."""
-        fold = self._fold
-        allow = self._eval.allow_unscored_gates
         whole = self._status == "complete"
-        means = tuple(column_mean(column, allow_unscored_gates=allow, whole=whole) for column in fold.in_order())
+        means = self._tally.means(whole=whole)
         verdict, sentence = decide(means, stopped="" if whole else self._stopped_by or self._status)
         if self._status == "running" and verdict is None:
             sentence = "not decided yet: the run goes on"
@@ -114,20 +129,14 @@ class Run:
             status=self._status,
             stopped_by=self._stopped_by,
             run=self._known.run,
-            items=self._rows(),
+            items=self._tally.rows,
             means=means,
-            tags=self._tags.means(),
+            tags=self._tally.tag_means(),
             keep=self._eval.keep,
             verdict=verdict,
             sentence=sentence,
             summary=self._summary(),
         )
-
-    def _rows(self) -> Sequence[ItemResult]:
-        """Those that are kept: here, or where they were recorded."""
-        if self._known.rows is not None and self._eval.keep == "all":
-            return self._known.rows
-        return tuple(result for _, result in sorted(self._kept.items()))
 
     def cancelled(self) -> EvalResult:
         """The result of a run that somebody stopped."""
@@ -145,21 +154,23 @@ class Run:
 
     async def _all_streamed(self) -> AsyncGenerator[Row | ItemResult, None]:
         """Rows of the items that arrive; of a bad item, its result."""
-        async with aclosing(arriving(self.plan.stream)) as items:
-            async for index, given in items:
+        maker = self.plan.maker
+        async with aclosing(arriving(self.plan.stream, unique_ids=maker.unique_ids)) as items:
+            async for index, given, made_id in items:
                 try:
                     if isinstance(given, ProctorError):
                         raise given
-                    row = self.plan.maker.make(given, index)
+                    row = maker.make(given, index, made_id=made_id)
                     if not row.cells:
                         message = "nothing to score with: give scorers, gates, or both"
                         raise UsageError(message, code="NO_SCORERS_PROVIDED")
                 except (ProctorError, Warning) as error:  # warnings may be errors: they must not end what is paid for
-                    yield self._bad(index, given, error)
+                    yield bad_row(self.plan.maker, index, given=given, error=error)
                     continue
                 with suppress(UserWarning):  # where warnings are errors the note must do: earlier items are paid for
                     warn_of_forgetting(self.plan)
-                for again in self._repeats(row):
+                self._planned = self._repeats(row)
+                for again in self._planned:
                     yield again
 
     def _repeats(self, row: Row) -> Iterator[Row]:
@@ -181,7 +192,7 @@ class Run:
                 result, fresh = await self._ended(row, before)
             else:
                 result = row
-                await self._recorder.put(Event((row.item_id, row.repeat), row))
+                await self._recording.put((row.item_id, row.repeat), row)
                 await asyncio.sleep(0)  # bad items without end must not hold the loop
             self._take(result, fresh=fresh)
             await self._listener.tell(result)
@@ -211,7 +222,7 @@ class Run:
             if cancel_requests() > before:
                 raise
             result = broken_row(row, failure_from(error, code=TargetError.code))  # the row cancelled its own task
-            await self._recorder.put(Event(row.id, result))
+            await self._recording.put(row.id, result)
             return result, True
         finally:
             self.progress.in_flight.pop(name, None)
@@ -219,7 +230,7 @@ class Run:
     async def _found(self, row: Row) -> ItemResult | None:
         """What an earlier run left of the row."""
         known = self._known
-        return await self._recorder.find(row.id) if row.id in known.finished or row.id in known.begun else None
+        return await self._recording.find(row.id) if row.id in known.finished or row.id in known.begun else None
 
     async def _make_room(self) -> None:
         """Let others have the event loop at times: a recorder may give row after row without ever waiting."""
@@ -229,40 +240,13 @@ class Run:
             await asyncio.sleep(0)
 
     def _take(self, result: ItemResult, *, fresh: bool = True) -> None:
-        """Count a row, and keep it if rows like it are kept. The errors of an earlier run do not stop this one."""
-        failed = self._fold.add(result)
-        self._tags.add(result)
-        statuses = [outcome.status for outcome in result.outcomes]
-        broke = result.status == "error" or "error" in statuses
-        progress = self.progress
-        progress.done += result.status != "not_run"
-        progress.failed += failed
-        progress.errors += broke
-        progress.not_scorable += statuses.count("not_scorable")
-        if any(reply.cost is not None for reply in result.replies):
-            progress.cost = self._fold.cost
-        if self._keeps_all or (self._eval.keep == "failures" and (failed or broke)):
-            self._kept[result.index, result.repeat] = result
-        self._rows_with_errors += broke and fresh
-        self._failures += failed or broke
+        """Count a row. The errors of an earlier run do not stop this one."""
+        taken = self._tally.take(result)
+        self._rows_with_errors += taken.broke and fresh
         limit = self._eval.stop_after_errors
         if limit is not None and self._rows_with_errors >= limit and self._stopped_by is None:
             self._stopped_by = f"stop_after_errors={limit}"
             self._streamed.stop()
-
-    def _bad(self, index: int, given: Item | ProctorError, error: Exception) -> ItemResult:
-        """The result of an item of a stream that cannot be run: an error of its own, and the run goes on."""
-        maker = self.plan.maker
-        item_id = given.id if isinstance(given, Item) and isinstance(given.id, str) and given.id else f"item {index}"
-        return ItemResult(
-            item=given if isinstance(given, Item) else Item(id=item_id),
-            item_id=item_id,
-            index=index,
-            status="error",
-            gates=not_run(maker.gates, "target_failed"),
-            scorers=not_run(maker.scorers, "target_failed"),
-            error=failure_from(error, code=TargetError.code),
-        )
 
     # ── the end ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -273,21 +257,14 @@ class Run:
                 warnings.warn(note, RuntimeWarning, stacklevel=2)
 
     def _summary(self) -> Summary:
-        fold = self._fold
-        notes = [*self.plan.notes, *self._known.notes, *fold.notes, *self._tags.notes]
+        notes = [*self.plan.notes, *self._known.notes, *self._cache_notes.notes]
         if changed := self._runner.changed:
             notes.append(f"{changed} of the recorded rows had another item then: what it changes was done anew")
         if self._listener.note is not None:
             notes.append(self._listener.note)
-        return Summary(
-            items=fold.items,
-            errors=fold.item_errors,
-            failures=self._failures,
-            outcome_errors=sum(column.errors for column in fold.columns.values()),
-            not_scorable=fold.not_scorable(),
-            usage=fold.usage,
-            cost=fold.cost,
+        return self._tally.summary(
             started_at=self._known.started_at or self._started_at,
             duration_ms=self._known.spent_ms + ((self._ended_at or perf_counter()) - self._began) * 1000.0,
-            notes=tuple(notes),
+            plan=self.plan,
+            notes=notes,
         )

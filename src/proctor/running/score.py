@@ -7,11 +7,12 @@ from typing import Any
 
 from proctor.data.column import Column
 from proctor.data.outcome import NotRun, Origin, Outcome, Outcomes, Why
-from proctor.data.threshold import TOLERANCE
+from proctor.data.threshold import least_at
 from proctor.errors import ProctorError
 from proctor.running.columns import Cell
 from proctor.running.limits import Strikes
-from proctor.running.record import Event, Recorder, RowId
+from proctor.running.record import RowId
+from proctor.running.recording import Recording
 from proctor.scoring.pipeline import Request, Wait, Walk
 from proctor.scoring.run import ScorerRun
 
@@ -29,8 +30,8 @@ class ScorerTimeout(ProctorError):
 class RowScorer:
     """The scorers of a run. *timeout*: seconds for one of them on one reply."""
 
-    def __init__(self, recorder: Recorder | None, timeout: float | None) -> None:
-        self._recorder = recorder
+    def __init__(self, recording: Recording, timeout: float | None) -> None:
+        self._recording = recording
         self._timeout = timeout
         self._strikes = Strikes()
 
@@ -95,8 +96,7 @@ class RowScorer:
             self._strikes.note(outcome)
             if walk.raised is not None:
                 walk.raised.__traceback__ = None  # it would grow where one exception is raised again and again
-        if self._recorder is not None:
-            await self._recorder.put(Event(row, outcome))
+        await self._recording.put(row, outcome)
 
 
 def not_run(cells: Sequence[Cell], why: Why) -> Outcomes:
@@ -109,7 +109,7 @@ def any_failed(cells: Sequence[Cell], outcomes: Outcomes) -> bool:
     for cell, outcome in zip(cells, outcomes, strict=True):
         if outcome.status == "error":
             return True
-        if outcome.score is not None and outcome.score < cell.scorer.range[1] - TOLERANCE:
+        if outcome.score is not None and outcome.score < least_at(cell.scorer.range[1]):
             return True
     return False
 
@@ -129,5 +129,6 @@ async def _together(work: Sequence[Coroutine[Any, Any, Outcome]]) -> Sequence[Ou
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(one) for one in work]
     except BaseExceptionGroup as several:
-        raise several.exceptions[0] from None  # a recorder's error, as it is with one scorer
+        first = several.exceptions[0]
+        raise first from first.__cause__  # a recorder's error, as it is with one scorer
     return [task.result() for task in tasks]

@@ -10,6 +10,7 @@ from typing import Any
 
 from proctor.data.item import Item, style_of_row
 from proctor.data.row import item_from_row
+from proctor.data.secrets import redact_text
 from proctor.data.value import Value
 from proctor.errors import ProctorError, UnknownName, UsageError, safe_message
 from proctor.plugins import find, known
@@ -34,11 +35,13 @@ class Source:
     """What was read. *where*: from what; *rows*: each row's place (`line 3`), and its item or why there is none.
 
     *indexes*: which row of the data each of them is, counted from 0; there are gaps where some were not chosen.
+    *made_ids*: see `Picker`.
     """
 
     where: str
     rows: list[tuple[str, Item | ProctorError]] = field(default_factory=list)
     indexes: list[int] = field(default_factory=list)
+    made_ids: list[str | None] = field(default_factory=list)
 
     @property
     def items(self) -> list[Item]:
@@ -67,7 +70,7 @@ def _numbered(data: Iterable[Any]) -> Iterator[tuple[str, Any]]:
         for index, row in enumerate(data):
             yield f"item {index}", row
     except Exception as error:
-        raised = f"{type(error).__name__}: {safe_message(error)}"
+        raised = f"{type(error).__name__}: {redact_text(safe_message(error))}"
         raise UsageError(f"data raised {raised} (after {index + 1} items)", code=_CODE) from error
 
 
@@ -104,6 +107,7 @@ def _items(where: str, rows: Iterable[tuple[str, Any]], *, names: Mapping[str, s
         if picker.takes(made):
             source.rows.append((place, made))
             source.indexes.append(index)
+            source.made_ids.append(picker.made_id)
             if picker.full:
                 break
     picker.check(where)

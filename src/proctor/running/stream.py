@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from proctor.bridge import cancel_requests
 from proctor.data.item import Item
 from proctor.data.row import item_from_row
+from proctor.data.secrets import redact_text
 from proctor.errors import ProctorError, TargetError, UsageError, safe_message
 from proctor.running.choice import picked_from
 from proctor.running.source import NO_DATA
@@ -22,16 +23,18 @@ __all__ = ["Turns", "arriving"]
 R = TypeVar("R")
 
 
-async def arriving(data: Any) -> AsyncGenerator[tuple[int, Item | ProctorError], None]:
+async def arriving(
+    data: Any, *, unique_ids: bool = True
+) -> AsyncGenerator[tuple[int, Item | ProctorError, str | None], None]:
     """Each item with its place, or the error that says why there is none. Data that raises ends the run with its error.
 
     An iterator that is not asynchronous is asked on the event loop: give an async one where the next item takes long.
     Of `Chosen` data those that are chosen; nothing is asked for behind the last of them.
-    A generator is closed at the end, whatever ended it.
+    The third is the id made for a chosen one, see `Picker`. A generator is closed at the end, whatever ended it.
     """
     import asyncio
 
-    data, picker = picked_from(data)
+    data, picker = picked_from(data, unique_ids=unique_ids)
     index = 0
     rows: Any = None
     try:
@@ -55,7 +58,7 @@ async def arriving(data: Any) -> AsyncGenerator[tuple[int, Item | ProctorError],
             except ProctorError as problem:
                 item = problem
             if picker.takes(item):
-                yield index, item
+                yield index, item, picker.made_id
             index += 1
         picker.check("data")
         if index == 0:
@@ -93,13 +96,17 @@ async def _close(rows: Any) -> None:
 
 
 def _said(error: BaseException) -> str:
-    return f"{type(error).__name__}: {safe_message(error)}"
+    return f"{type(error).__name__}: {redact_text(safe_message(error))}"
 
 
 class Turns(Generic[R]):
-    """Workers taking turns at a stream: it is asked for one row at a time, and whoever waits for it can be let go."""
+    """Workers taking turns at a stream: it is asked for one row at a time, and whoever waits for it can be let go.
+
+    *ended*: whether it has said that there are no more.
+    """
 
     def __init__(self, rows: AsyncGenerator[R, None]) -> None:
+        self.ended = False
         self._rows = rows
         self._over = False
         self._lock: Lock | None = None
@@ -122,6 +129,7 @@ class Turns(Generic[R]):
                 return None
             finally:
                 self._waiting = None
+            self.ended = row is None
             return row
 
     def _let_go(self, before: int) -> bool:

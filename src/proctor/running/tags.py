@@ -1,6 +1,7 @@
 """Rows into columns for each tag: the same counts and exact sums as the run's own, kept while rows pass by.
 
-They are kept as the run goes, since a run may keep no rows.
+They are kept as the run goes, since a run may keep no rows. Until the first tag comes, all rows are untagged: what the
+run has counted so far is what there is to know of them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from proctor.data.mean import Mean
 from proctor.data.reply import ItemResult
 from proctor.data.tags import TagMeans, tags_of
 from proctor.running.columns import Columns
-from proctor.running.fold import ColumnFold
+from proctor.running.fold import ColumnFold, Fold
 from proctor.running.verdict import column_mean
 
 __all__ = ["MOST_TAGS", "TagFolds"]
@@ -23,20 +24,25 @@ MOST_TAGS = 1000
 
 
 class TagFolds:
-    """The counts of each tag; None stands for the rows without one."""
+    """The counts of each tag; None stands for the rows without one. *whole*: the run's own counts."""
 
-    def __init__(self, columns: Columns, *, repeats: int = 1) -> None:
+    def __init__(self, columns: Columns, whole: Fold, *, repeats: int = 1) -> None:
         self._columns = columns
+        self._whole = whole
         self._repeats = repeats
         self._items: dict[str | None, int] = {}
         self._folds: dict[str | None, dict[Column, ColumnFold]] = {}
         self._too_many = False
 
     def add(self, result: ItemResult) -> None:
-        """Count one row in each of its tags."""
-        if self._too_many:
+        """Count one row in each of its tags. To be called before the run counts it."""
+        found = tags_of(result.item)
+        if self._too_many or not (found or self._items):
             return
-        tags: Sequence[str | None] = tags_of(result.item) or (None,)
+        if not self._items:
+            self._items[None] = self._whole.items
+            self._folds[None] = {column: fold.copy() for column, fold in self._whole.columns.items() if fold.of}
+        tags: Sequence[str | None] = found or (None,)
         for tag in tags:
             self._items[tag] = self._items.get(tag, 0) + 1
             folds = self._folds.setdefault(tag, {})
@@ -52,10 +58,10 @@ class TagFolds:
 
     def means(self) -> tuple[TagMeans, ...]:
         """The means of each tag, by the alphabet, then those of the untagged; nothing when no row has a tag."""
-        if self._too_many or self._items.keys() <= {None}:
+        if self._too_many:
             return ()
         order = [cell.column for cell in self._columns.in_order()]
-        tags = sorted(self._folds, key=lambda tag: (tag is None, tag or ""))
+        tags = sorted([tag for tag in self._folds if self._items[tag]], key=lambda tag: (tag is None, tag or ""))
         return tuple(TagMeans(tag, self._items[tag], _means(self._folds[tag], order)) for tag in tags)
 
     @property

@@ -13,7 +13,7 @@ from proctor.errors import UsageError
 from proctor.plugins import find, import_object
 from proctor.scoring.callables import is_async
 
-__all__ = ["Call", "Target", "as_target"]
+__all__ = ["Call", "Target", "as_target", "has_durable_threads"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -37,11 +37,13 @@ class Call(Value):
 class Target(Protocol):
     """Something that answers. What goes wrong with the thing under test is raised.
 
-    *remembers*: whether it keeps what was said in a thread. *may_hang*: whether a call that is given up stays behind on
-    a thread, so that too many of those must not be made.
+    *remembers*: whether it keeps what was said in a thread. *durable*: whether what was said in a thread outlives the
+    process, or there is nothing to remember, so that a conversation that broke off can go on at its next turn.
+    *may_hang*: whether a call that is given up stays behind on a thread, so that too many of those must not be made.
     """
 
     remembers: bool
+    durable: bool
     may_hang: bool
 
     async def reply(self, call: Call) -> Reply:
@@ -55,11 +57,17 @@ class _OwnTarget:
     def __init__(self, thing: Any) -> None:
         self.thing = thing
         self.remembers = bool(getattr(thing, "remembers", True))
+        self.durable = not self.remembers or has_durable_threads(thing)
         self.may_hang = bool(getattr(thing, "may_hang", False))
 
     async def reply(self, call: Call) -> Reply:
         given = await self.thing.reply(call)
         return given if isinstance(given, Reply) else Reply(output=given)
+
+
+def has_durable_threads(thing: Any) -> bool:
+    """Whether an agent or a function says, by `durable_threads = True`, that its threads outlive the process."""
+    return getattr(thing, "durable_threads", False) is True
 
 
 def as_target(thing: Any) -> Target:

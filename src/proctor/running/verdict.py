@@ -12,8 +12,8 @@ from fractions import Fraction
 
 from proctor.data.mean import DecidedBy, Mean
 from proctor.data.result import Verdict
-from proctor.data.shown import count_of, shown_score
-from proctor.data.threshold import TOLERANCE, Threshold
+from proctor.data.shown import count_of, plural, shown_score
+from proctor.data.threshold import TOLERANCE, Threshold, least_at
 from proctor.errors import cut
 from proctor.running.fold import ColumnFold
 from proctor.stats.rates import wilson_interval
@@ -87,11 +87,7 @@ def decide(means: Sequence[Mean], *, stopped: str = "") -> tuple[Verdict | None,
     if not gates and not thresholds:
         undecided = next((mean.sentence for mean in means if mean.sentence), "no gate and no threshold")
         return None, f"nothing to decide: {undecided}"
-    parts = [
-        f"{len(found)} {what}{'' if len(found) == 1 else 's'}"
-        for found, what in ((gates, "gate"), (thresholds, "threshold"))
-        if found
-    ]
+    parts = [plural(len(found), what) for found, what in ((gates, "gate"), (thresholds, "threshold")) if found]
     return "passed", f"{' and '.join(parts)} met"
 
 
@@ -125,7 +121,7 @@ def _threshold(fold: ColumnFold, threshold: Threshold) -> tuple[bool | None, Dec
         return False, "errors", f"{name} missed its threshold: {_errors(fold)}{allowed}"
     if fold.n < threshold.min_scored:
         by: DecidedBy = "errors" if bad and not fold.not_scorable else "declines"
-        scored = f"{fold.n} {fold.unit}{'' if fold.n == 1 else 's'} scored"
+        scored = f"{plural(fold.n, fold.unit)} scored"
         return False, by, f"{name} missed its threshold: {scored}, at least {threshold.min_scored} needed"
     if mean is None:
         return None, None, f"{name} scored nothing and decides nothing (min_scored=0)"
@@ -147,7 +143,7 @@ def _errors(fold: ColumnFold) -> str:
 def _compared(mean: float, threshold: Threshold) -> str:
     """`0.667 < 0.67`: the mean, and the bound it is beyond."""
     shown = shown_score(mean, threshold)
-    if threshold.min is not None and mean < threshold.min - TOLERANCE:
+    if threshold.min is not None and mean < least_at(threshold.min):
         return f"{shown} < {threshold.min:g}"
     return f"{shown} > {threshold.max:g}"
 

@@ -26,7 +26,8 @@ async def at_once(worker: Worker, count: int) -> None:
             for _ in range(count):
                 group.create_task(_seen(worker))
     except BaseExceptionGroup as several:
-        raise several.exceptions[0] from None  # as it would be with one worker
+        first = several.exceptions[0]
+        raise first from first.__cause__  # as it would be with one worker
 
 
 async def in_own_task(work: Coroutine[Any, Any, R]) -> R:

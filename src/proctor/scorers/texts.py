@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from proctor.data.shown import count_of
 from proctor.data.value import MISSING, shown
 from proctor.errors import UsageError
 from proctor.scorers.values import NO_TRUTH
@@ -16,7 +17,16 @@ from proctor.scoring.build import Findings, quote
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.steps import Declined, Hop, StepContext, not_scorable
 
-__all__ = ["SHOWN_WORDS", "answered", "asked", "beside_input", "expected_texts", "is_long", "texts_option", "without"]
+__all__ = [
+    "SHOWN_WORDS",
+    "answered",
+    "asked",
+    "beside_input",
+    "expected_texts",
+    "is_long",
+    "share_told",
+    "texts_option",
+]
 
 SHOWN_WORDS: Final = 6
 """How many words a reason names."""
@@ -57,10 +67,12 @@ def beside_input(
     return look
 
 
-def without(words: Sequence[str], *, count: int) -> str:
-    """The end of a reason: the first *words* that are missing, of *count* in all; empty when none is."""
-    named = ", ".join([quote(word) for word in words])
-    return f"; not: {named}{', ...' if count > len(words) else ''}" if words else ""
+def share_told(found: int, total: int, *, what: str, done: str, missing: Sequence[str]) -> str:
+    """A reason: `2 of 3 words of the input are repeated; not: "dog"`. *missing*: the first words that are not."""
+    named = ", ".join([quote(word) for word in missing])
+    more = ", ..." if total - found > len(missing) else ""
+    told = f"{count_of(found, total, what=what)} of the input {'is' if total == 1 else 'are'} {done}"
+    return f"{told}; not: {named}{more}" if missing else told
 
 
 def texts_option(expected: Any, *, scorer: str) -> tuple[str, ...] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any, Literal
 
 from proctor.errors import UsageError
@@ -15,23 +16,47 @@ __all__ = ["Findings", "bool_option", "build_check", "count_option", "quote", "t
 class Findings(Mapping[str, Any]):
     """What a scorer found: counts and verdicts by name. It cannot be changed, so runs that find the same share one."""
 
-    __slots__ = ("_found",)
+    __slots__ = ("_places", "_values")
 
     def __init__(self, **found: Any) -> None:
-        self._found = found
+        self._places = _places(tuple(found))
+        self._values = tuple(found.values())
+
+    @classmethod
+    def of(cls, *names: str) -> Callable[..., Findings]:
+        """What makes findings of these *names* from their values alone, for a check that finds something in each item.
+
+        >>> Findings.of("count", "passed")(2, True)
+        {'count': 2, 'passed': True}
+        """
+        places, new = _places(names), object.__new__
+
+        def found(*values: Any) -> Findings:
+            made = new(cls)
+            made._places = places  # noqa: SLF001 - it is one of these
+            made._values = values  # noqa: SLF001
+            return made
+
+        return found
 
     def __getitem__(self, name: str) -> Any:
-        value = self._found[name]
+        value = self._values[self._places[name]]
         return list(value) if type(value) is tuple else value  # plain data, as it is read back
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
+        return iter(self._places)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._values)
 
     def __repr__(self) -> str:
         return repr(dict(self))
+
+
+@cache
+def _places(names: tuple[str, ...]) -> dict[str, int]:
+    """Where each name has its value: one dict for all findings of the same names."""
+    return {name: at for at, name in enumerate(names)}
 
 
 def build_check(
@@ -70,8 +95,9 @@ def build_check(
 def quote(text: str, *, around: int = -1, limit: int = 60) -> str:
     """A piece of *text* in quotes: its beginning, or the part *around* a place."""
     start = around - limit // 3 if around > limit // 3 else 0
-    piece = " ".join(text[start : start + limit].split())
-    return f'"{"..." if start else ""}{piece}{"..." if len(text) > start + limit else ""}"'
+    end = start + limit
+    piece = " ".join(text[start:end].split())
+    return f'"{"..." if start else ""}{piece}{"..." if len(text) > end else ""}"'
 
 
 def text_option(value: Any, *, name: str, check: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from proctor.data.outcome import Failure
 from proctor.errors import ProctorError, safe_message
+from proctor.plugins import import_object
 
 __all__ = ["failure_from"]
 
@@ -16,14 +17,15 @@ _CHARACTERS = 6000
 def failure_from(
     error: BaseException, *, code: str | None = None, step: str | None = None, completed_steps: Sequence[str] = ()
 ) -> Failure:
-    """What *error* was, as a value. *code*: for errors that have none of their own."""
+    """What *error* was, as a value, without secrets that it quotes. *code*: for errors that have none of their own."""
+    redact_text = import_object("proctor.data.secrets:redact_text")  # when something fails: not at every import
     return Failure(
         type=type(error).__name__,
-        message=safe_message(error),
+        message=redact_text(safe_message(error)),
         code=error.code if isinstance(error, ProctorError) else code,
         step=step,
         completed_steps=tuple(completed_steps),
-        traceback=_traceback(error),
+        traceback=None if (shown := _traceback(error)) is None else redact_text(shown)[-_CHARACTERS:],
         place=_place(error),
     )
 
@@ -58,4 +60,4 @@ def _traceback(error: BaseException) -> str | None:
         lines = traceback.format_exception(error, limit=-_FRAMES)
     except Exception:  # noqa: BLE001 - a user's exception may not even be printable
         return None
-    return "".join(lines)[-_CHARACTERS:]
+    return "".join(lines)

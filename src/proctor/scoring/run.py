@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from proctor.data.message import Message, Reasoning, ToolCall
+from proctor.data.message import Message, ToolCall
 from proctor.data.plain import copied, plain
 from proctor.data.read import read_input, read_messages
 from proctor.data.value import MISSING, shown
-from proctor.errors import UnreadableMessages, UsageError
+from proctor.errors import UsageError
+from proctor.judging.cache import NO_CACHE, CallCache
+from proctor.scoring import views
 
 if TYPE_CHECKING:
     from proctor.data.trajectory import Trajectory
@@ -41,8 +43,9 @@ class ScorerRun:
 
     *input*, *output* and *ground_truth* are MISSING when there is none; None, 0, False and "" are values. *turns*: all
     turns of a conversation, whose first input is `input`. *usage*, *cost*, *duration_ms*: the target's, None when
-    unknown. *extra*: any other keyword given. What scorers get of it is a copy: what one does to it
-    changes neither the record nor what the built-in checks see.
+    unknown. *extra*: any other keyword given. *calls*: the cache for models that a scorer asks, see
+    `proctor.judging.cache.answered`. *repeat*: of the item, counted from 0. What scorers get of it is a copy: what one
+    does to it changes neither the record nor what the built-in checks see.
 
     >>> run = ScorerRun(output=[{"role": "assistant", "content": "It is sunny."}], input="Weather?")
     >>> run.text, run.user_text
@@ -58,10 +61,12 @@ class ScorerRun:
         "_output_messages",
         "_text",
         "_texts",
+        "calls",
         "cost",
         "duration_ms",
         "expected_trajectory",
         "extra",
+        "repeat",
         "request_context",
         "trajectory",
         "turns",
@@ -83,6 +88,8 @@ class ScorerRun:
         cost: Cost | None = None,
         duration_ms: float | None = None,
         extra: Mapping[str, Any] | None = None,
+        calls: CallCache = NO_CACHE,
+        repeat: int = 0,
     ) -> None:
         self._given = {"input": input, "output": output, "ground_truth": ground_truth, "context": context}
         self._copies: dict[str, Any] = {}
@@ -94,6 +101,8 @@ class ScorerRun:
         self.cost = cost
         self.duration_ms = duration_ms
         self.extra = extra or {}
+        self.calls = calls
+        self.repeat = repeat
         self._input_messages: Any = _UNKNOWN
         self._output_messages: Any = _UNKNOWN
         self._text: Any = _UNKNOWN
@@ -128,9 +137,9 @@ class ScorerRun:
         True
         """
         for name in changes:
-            if name not in _FIELDS and name != "extra":
+            if name not in _FIELDS and name not in _BESIDE:
                 raise UsageError(f"a run has no field {name!r}")
-        return ScorerRun(**{name: getattr(self, name) for name in (*_FIELDS, "extra")} | changes)
+        return ScorerRun(**{name: getattr(self, name) for name in (*_FIELDS, *_BESIDE)} | changes)
 
     @property
     def input(self) -> Any:
@@ -174,13 +183,13 @@ class ScorerRun:
     @property
     def messages(self) -> tuple[Message, ...]:
         """The whole exchange, in order: all turns of a conversation, else the input and then the output."""
-        return self.once(_exchange)
+        return self.once(views.exchange)
 
     @property
     def texts(self) -> tuple[str, ...]:
         """The texts of the assistant's messages in the output, in order; empty ones left out."""
         if self._texts is _UNKNOWN:
-            self._texts = _texts(self.output_messages, "assistant")
+            self._texts = views.texts(self.output_messages, "assistant")
         return self._texts  # type: ignore[no-any-return]
 
     @property
@@ -193,12 +202,12 @@ class ScorerRun:
     @property
     def user_text(self) -> str:
         """Everything the user said, in the input and later; messages joined by one space. Needs no readable output."""
-        return self.once(_user_text)
+        return self.once(views.user_text)
 
     @property
     def system_text(self) -> str:
         """The system messages, with a blank line between them. Needs no readable output."""
-        return self.once(_system_text)
+        return self.once(views.system_text)
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
@@ -215,7 +224,7 @@ class ScorerRun:
     @property
     def reasoning(self) -> str:
         """What the model thought aloud in the output, parts joined by line ends; empty when nothing was recorded."""
-        return self.once(_reasoning)
+        return self.once(views.reasoning)
 
     def transcript(self, *, roles: Iterable[str] = ("user", "assistant")) -> str:
         r"""The exchange as lines of `role: text`, for these roles; messages without text are left out.
@@ -256,6 +265,7 @@ _FIELDS = (
     "cost",
     "duration_ms",
 )
+_BESIDE = ("extra", "calls", "repeat")
 _SNAKE = {
     "groundTruth": "ground_truth",
     "expectedTrajectory": "expected_trajectory",
@@ -263,35 +273,3 @@ _SNAKE = {
     "durationMs": "duration_ms",
     "runId": "run_id",
 }
-
-
-def _exchange(run: ScorerRun) -> tuple[Message, ...]:
-    if not run.turns:
-        return run.input_messages + run.output_messages
-    pairs = [read_input(turn.input) + read_messages(turn.output) for turn in run.turns]
-    return tuple(message for pair in pairs for message in pair)
-
-
-def _asked(run: ScorerRun) -> tuple[Message, ...]:
-    """The exchange as far as it can be read: what was asked is known even when the answer is None."""
-    try:
-        return run.messages
-    except UnreadableMessages:
-        return run.input_messages
-
-
-def _user_text(run: ScorerRun) -> str:
-    return " ".join(_texts(run.once(_asked), "user"))
-
-
-def _system_text(run: ScorerRun) -> str:
-    return "\n\n".join(_texts(run.once(_asked), "system"))
-
-
-def _reasoning(run: ScorerRun) -> str:
-    thoughts = [part.text for message in run.output_messages for part in message.parts if type(part) is Reasoning]
-    return "\n".join(thought for thought in thoughts if thought)
-
-
-def _texts(messages: Sequence[Message], role: str) -> tuple[str, ...]:
-    return tuple(text for message in messages if message.role == role and (text := message.text))

@@ -36,8 +36,8 @@ def in_common(left: Units, right: Units) -> Aligned:
     from rapidfuzz.distance import LCSseq
 
     ends, left, right = _apart(left, right)
-    summed = _summed(LCSseq.similarity, left, right)
-    return summed._replace(found=summed.found + ends)
+    found, pieces = _summed(LCSseq.similarity, left, right)
+    return Aligned(found + ends, pieces)
 
 
 def edits(left: Units, right: Units) -> Aligned:
@@ -49,8 +49,8 @@ def edits(left: Units, right: Units) -> Aligned:
     from rapidfuzz.distance import Levenshtein
 
     _, left, right = _apart(left, right)
-    summed = _summed(Levenshtein.distance, left, right)
-    return summed._replace(found=min(summed.found, max(len(left), len(right))))  # pieces may part where letters do not
+    found, pieces = _summed(Levenshtein.distance, left, right)
+    return Aligned(min(found, max(len(left), len(right))), pieces)  # pieces may part where letters do not
 
 
 def cost(left: Units, right: Units) -> int:

@@ -37,6 +37,12 @@ class ExactSum:
             x = high
         partials[kept:] = [x]
 
+    def copy(self) -> ExactSum:
+        """The same sum, to be added to by itself."""
+        made = ExactSum()
+        made._partials = self._partials.copy()
+        return made
+
     @property
     def value(self) -> float:
         """The sum, rounded once."""

@@ -53,7 +53,8 @@ def _file(path: Path) -> Address:
         raise UsageError("store: a database in memory ends with its connection; give the path of a file, or None")
     if path.is_dir():
         raise UsageError(f"store: {path} is a folder; give the path of a file in it, {path / 'proctor.db'}")
-    return Address(URL.create("sqlite+aiosqlite", database=str(path)), str(path), path)
+    whole = path.absolute()  # the run may change folders
+    return Address(URL.create("sqlite+aiosqlite", database=str(whole)), str(path), whole)
 
 
 def _database(text: str) -> Address:

@@ -9,27 +9,32 @@ from typing import Any
 from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import NullPool
 
 from proctor.errors import ProctorError, UsageError, safe_message
 from proctor.storage.address import Address
 
-__all__ = ["is_passing", "make_engine", "reading", "store_error", "why", "writing"]
+__all__ = ["DATABASE_ERRORS", "is_passing", "make_engine", "reading", "store_error", "why", "writing"]
 
 _BUSY_MS = 30_000
 _CONNECT_SECONDS = 10
 _LOST = ("08", "57P", "53300")  # SQLSTATEs: connection exceptions, the server shuts down, too many connections
 
 
-def make_engine(address: Address) -> AsyncEngine:
-    """An engine for one event loop. Nothing is opened, but the folder of a file is made."""
+def make_engine(address: Address, *, pooled: bool = True) -> AsyncEngine:
+    """An engine for one event loop. Nothing is opened, but the folder of a file is made.
+
+    *pooled*: connections stay open until it is disposed of; else each is closed after its transaction.
+    """
+    pool: dict[str, Any] = {"pool_size": 4} if pooled else {"poolclass": NullPool}
     if address.path is None:
         timeouts = {"timeout": _CONNECT_SECONDS, "server_settings": {"application_name": "proctor"}}
-        return create_async_engine(address.url, pool_size=4, connect_args=timeouts)
+        return create_async_engine(address.url, connect_args=timeouts, **pool)
     try:
         address.path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise store_error(address, error, usage=True) from error
-    engine = create_async_engine(address.url, pool_size=4)
+    engine = create_async_engine(address.url, **pool)
     event.listen(engine.sync_engine, "connect", _set_up)
     event.listen(engine.sync_engine, "begin", _begin)
     return engine

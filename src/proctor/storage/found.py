@@ -44,7 +44,7 @@ class Found:
         self._at: dict[RowId, int] = {}
         self._ahead: dict[RowId, ItemResult] = {}
         self._expected, self._step = 0, _AHEAD  # which row comes next if they come in order; how many are read along
-        self._looking = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._theirs: dict[RowId, int] = {}
         self._by_number: dict[int, Column] = {}
         self._stale: dict[int, frozenset[Column]] = {}
@@ -115,14 +115,19 @@ class Found:
             return None
         if row not in self.finished:
             return (await self._read([row]))[0]
-        async with self._looking:  # of several that ask at once, one reads for all
-            if row not in self._ahead:
-                at = self._at[row]
-                self._step = min(self._step * 4, _AHEAD) if at == self._expected else 1
-                rows = self._order[at : at + self._step]
-                self._expected = at + len(rows)
-                self._ahead = dict(zip(rows, await self._read(rows), strict=True))
-            return self._ahead.pop(row)
+        if row not in self._ahead:
+            async with self._lock:  # many ask at once, and one reading serves them all
+                if row not in self._ahead:
+                    await self._read_ahead(row)
+        return self._ahead.pop(row)
+
+    async def _read_ahead(self, row: RowId) -> None:
+        at = self._at[row]
+        self._step = min(self._step * 4, _AHEAD) if at == self._expected else 1
+        rows = self._order[at : at + self._step]
+        self._expected = at + len(rows)
+        kept = list(self._ahead.items())[-_AHEAD:]  # whoever waited for the lock has not taken theirs yet
+        self._ahead = dict(kept) | dict(zip(rows, await self._read(rows), strict=True))
 
     async def _read(self, rows: list[RowId], *, with_outcomes: bool = True) -> list[ItemResult]:
         numbers = [self._theirs[row] for row in rows]

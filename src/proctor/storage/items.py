@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
-from sqlalchemy import func, select, tuple_
+from sqlalchemy import ColumnElement, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from proctor.bridge import run_sync
 from proctor.data.column import Column
+from proctor.data.mean import Mean
 from proctor.data.reply import ItemResult
 from proctor.storage.address import Address
 from proctor.storage.engine import DATABASE_ERRORS, make_engine, reading, store_error
+from proctor.storage.failing import count_shown, declines_of, first_shown
 from proctor.storage.read import columns_of, results_of
 from proctor.storage.schema import ITEM
 
@@ -53,11 +55,30 @@ class StoredItems(Sequence[ItemResult]):
         return row
 
     def __iter__(self) -> Iterator[ItemResult]:
+        return self._each()
+
+    def failing(self, means: Sequence[Mean]) -> Iterator[ItemResult]:
+        """The rows that can have failed under these means, in the order of the input; others are not read."""
+        return self._each() if declines_of(means) else self._each(ITEM.c.broke == 0)
+
+    def first_failing(self, means: Sequence[Mean], count: int) -> tuple[list[ItemResult], int]:
+        """The rows that the first *count* lines of what failed are of, and how many lines there are in all."""
+
+        async def look(connection: AsyncConnection) -> tuple[list[ItemResult], int]:
+            columns = await columns_of(connection, self._run)
+            numbers = await first_shown(connection, self._run, means=means, columns=columns, limit=count)
+            rows = await results_of(connection, self._run, numbers=numbers, columns=columns)
+            return rows, await count_shown(connection, self._run, means=means, columns=columns)
+
+        found: tuple[list[ItemResult], int] = self._read(look)
+        return found
+
+    def _each(self, *where: ColumnElement[bool]) -> Iterator[ItemResult]:
         after: tuple[int, int] | None = None
         columns: dict[int, Column] = {}
         while True:
             here = after
-            rows = self._read(lambda connection: self._page(connection, here, columns))  # noqa: B023 - called at once
+            rows = self._read(lambda connection: self._page(connection, here, columns, where))  # noqa: B023 - called at once
             yield from rows
             if len(rows) < _PAGE:
                 return
@@ -101,11 +122,16 @@ class StoredItems(Sequence[ItemResult]):
         return await results_of(connection, self._run, numbers=numbers, columns=columns)
 
     async def _page(
-        self, connection: AsyncConnection, after: tuple[int, int] | None, columns: dict[int, Column]
+        self,
+        connection: AsyncConnection,
+        after: tuple[int, int] | None,
+        columns: dict[int, Column],
+        where: Sequence[ColumnElement[bool]],
     ) -> list[ItemResult]:
         if not columns:
             columns |= await columns_of(connection, self._run)
-        query = select(ITEM.c.no).where(ITEM.c.eval == self._run).order_by(ITEM.c.place, ITEM.c.repeat).limit(_PAGE)
+        query = select(ITEM.c.no).where(ITEM.c.eval == self._run, *where)
+        query = query.order_by(ITEM.c.place, ITEM.c.repeat).limit(_PAGE)
         if after is not None:
             query = query.where(tuple_(ITEM.c.place, ITEM.c.repeat) > after)
         numbers = (await connection.execute(query)).scalars().all()

@@ -21,6 +21,7 @@ from proctor.data.codec import SCHEMA, decode, encode
 from proctor.data.outcome import Outcome
 from proctor.data.reply import ItemResult, Reply
 from proctor.data.result import RunStatus
+from proctor.data.secrets import safe_json
 from proctor.errors import ProctorError
 from proctor.running.record import Event, RowId
 from proctor.storage.session import Session, read_session
@@ -151,4 +152,4 @@ def begins_like_head(text: bytes) -> bool:
 
 def _line(written: dict[str, Any]) -> bytes:
     """ASCII: a half-written character cannot be, and ids with lone surrogates can."""
-    return json.dumps(written, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+    return safe_json(written, allow_nan=False, separators=(",", ":")).encode() + b"\n"

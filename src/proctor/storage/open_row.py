@@ -1,4 +1,4 @@
-"""What a recorder remembers of a row that is being worked at."""
+"""A row that is being worked at, as its recorder sees it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ __all__ = ["OpenRow"]
 
 
 class OpenRow:
-    """A row that is being worked at: its number, its item as it is written, and what of it has been put."""
+    """*no*: its number; *body*: its item as it is written, once that is known; *columns*: of the outcomes put so far,
+    *replies*: how many of them.
 
-    __slots__ = ("body", "columns", "no", "turns", "was_there")
+    *was_there*: whether an earlier sitting left something of it, which its end takes the place of.
+    """
 
-    def __init__(self, no: int, body: str, *, was_there: bool = False) -> None:
+    __slots__ = ("body", "columns", "no", "replies", "was_there")
+
+    def __init__(self, no: int, *, was_there: bool) -> None:
         self.no = no
-        self.body = body
-        self.columns: set[Column] = set()
-        self.turns: set[int] = set()
         self.was_there = was_there
+        self.body = ""
+        self.columns: set[Column] = set()
+        self.replies = 0

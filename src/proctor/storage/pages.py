@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import select, tuple_
+from sqlalchemy import func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from proctor.data.stored import Page, RowInfo
@@ -16,6 +16,7 @@ from proctor.storage.texts import plain_text
 
 __all__ = ["page_of"]
 
+_FEW = 5_000
 _SHOWN = (ITEM.c.item_id, ITEM.c.repeat, ITEM.c.place, ITEM.c.status, ITEM.c.failed, ITEM.c.errors, ITEM.c.worst)
 _ORDERS: dict[str, tuple[Any, ...]] = {
     "input": (ITEM.c.place, ITEM.c.repeat),
@@ -43,23 +44,11 @@ async def page_of(
         raise UsageError(f"limit is 1 or more, not {limit}")
     if column is not None and below is None:
         raise UsageError("column says which score is to be below=...: give both")
-    keys = _ORDERS[order]
-    query = select(*_SHOWN, *keys).where(ITEM.c.eval == run).order_by(*keys).limit(limit + 1)
-    if order == "worst" or (below is not None and column is None):
-        query = query.where(ITEM.c.worst.is_not(None))
-    if status is not None:
-        query = query.where(ITEM.c.status == status)
-    if failed:
-        query = query.where(ITEM.c.broke == 0)
-    if below is not None:
-        query = (
-            query.where(ITEM.c.worst < below)
-            if column is None
-            else await _low_in(connection, run, column, below, query)
-        )
-    if after is not None:
-        query = query.where(tuple_(*keys) > tuple(after))
-    rows = (await connection.execute(query)).all()
+    keys = _ORDERS["input" if failed and order == "failures" else order]
+    filters = _filters(status=status, failed=failed, below=below if column is None else None)
+    low = None if column is None else await _low_in(connection, run, column, below)
+    query = await _rows_of(connection, run, order, keys, filters=filters, low=low, after=after)
+    rows = (await connection.execute(query.limit(limit + 1))).all()
     shown = [
         RowInfo(
             item_id=plain_text(row[0]),
@@ -76,10 +65,79 @@ async def page_of(
     return Page(rows=tuple(shown), after=tuple(rows[limit - 1][len(_SHOWN) :]) if more else None)
 
 
-async def _low_in(connection: AsyncConnection, run: int, label: str, below: float, query: Any) -> Any:
-    """Only rows with a low score in one column."""
+class _Filter(NamedTuple):
+    """Which rows are wanted. *leads*: in which order (of an index) they stand together; *test*: of the column."""
+
+    leads: str
+    column: Any
+    test: Callable[[Any], Any]
+
+
+def _filters(*, status: str | None, failed: bool, below: float | None) -> list[_Filter]:
+    found = []
+    if failed:
+        found.append(_Filter("failures", ITEM.c.broke, lambda broke: broke == 0))
+    if status is not None:
+        found.append(_Filter("status", ITEM.c.status, lambda written: written == status))
+    if below is not None:
+        found.append(_Filter("worst", ITEM.c.worst, lambda worst: worst < below))
+    return found
+
+
+async def _rows_of(
+    connection: AsyncConnection,
+    run: int,
+    order: str,
+    keys: tuple[Any, ...],
+    *,
+    filters: list[_Filter],
+    low: Any,
+    after: Sequence[float] | None,
+) -> Any:
+    """The query for the rows: along the index of their order; or, when a filter leaves few, all of those, sorted.
+
+    Where many pass all filters, the next ones come soon.
+    """
+    given = {each.leads for each in filters}
+    leads = order if order != "input" else next((each for each in ("failures", "status") if each in given), order)
+    few: Any = None
+    for each in filters:
+        if each.leads != leads and await _is_few(connection, _all_of(run).where(each.test(each.column))):
+            few, leads = each, each.leads
+            break
+    if few is None and low is not None and await _is_few(connection, low):
+        few, leads = low, ""
+    query = select(*_SHOWN, *keys).where(ITEM.c.eval == run)
+    if order == "worst":
+        query = query.where((ITEM.c.worst if few is None else _by_the_way(ITEM.c.worst)).is_not(None))
+    for each in filters:
+        query = query.where(each.test(each.column if each.leads == leads else _by_the_way(each.column)))
+    if low is not None:
+        among = ITEM.c.no.in_(low) if few is low else low.where(OUTCOME.c.no == ITEM.c.no).correlate(ITEM).exists()
+        query = query.where(among)
+    sorted_by = keys if few is None else tuple(map(_by_the_way, keys))
+    if after is not None:
+        query = query.where(tuple_(*sorted_by) > tuple(after))
+    return query.order_by(*sorted_by)
+
+
+def _by_the_way(column: Any) -> Any:
+    """A column in a form that no database looks up in an index: it would take that one instead of ours."""
+    return column + "" if column is ITEM.c.status else column + 0
+
+
+def _all_of(run: int) -> Any:
+    return select(ITEM.c.eval).where(ITEM.c.eval == run)
+
+
+async def _is_few(connection: AsyncConnection, query: Any) -> bool:
+    counted = select(func.count()).select_from(query.limit(_FEW + 1).subquery())
+    return int((await connection.execute(counted)).scalar_one()) <= _FEW
+
+
+async def _low_in(connection: AsyncConnection, run: int, label: str, below: float | None) -> Any:
+    """The numbers of the rows with a low score in one column."""
     columns = {column.label: number for number, column in (await columns_of(connection, run)).items()}
     if label not in columns:
         raise UnknownName("column", label, list(columns))
-    low = select(OUTCOME.c.no).where(OUTCOME.c.eval == run, OUTCOME.c.col == columns[label], OUTCOME.c.score < below)
-    return query.where(ITEM.c.no.in_(low))
+    return select(OUTCOME.c.no).where(OUTCOME.c.eval == run, OUTCOME.c.col == columns[label], OUTCOME.c.score < below)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -17,6 +16,8 @@ from proctor.running.kept import Beginning
 from proctor.running.plan import Plan
 from proctor.running.record import Event, Known, RowId
 from proctor.storage.address import Address
+from proctor.storage.cache import StoredCalls
+from proctor.storage.database import Database
 from proctor.storage.engine import DATABASE_ERRORS, make_engine, store_error
 from proctor.storage.found import Found
 from proctor.storage.items import StoredItems
@@ -41,6 +42,7 @@ class StoreRecorder:
         self._address = address
         self._beginning = beginning
         self._pen = pen
+        self._database = Database(address)
         self._engine: AsyncEngine | None = None
         self._writer: Writer | None = None
         self._sitting: Sitting | None = None
@@ -74,8 +76,8 @@ class StoreRecorder:
         except BaseException:
             await self._close()
             raise
-        self._numbers, self._first = found.numbers, found.next_number
-        self._next = self._first
+        self._database.share(engine)
+        self._numbers, self._next = found.numbers, found.next_number
         self._columns = dict(found.columns)
         self._writer = Writer(engine, self._address, sitting.pulse)
         if self._beginning.announce is not None:
@@ -89,7 +91,9 @@ class StoreRecorder:
             eval_id=sitting.eval_id,
             run=sitting.name,
             rows=StoredItems(self._address, sitting.run),
+            calls=StoredCalls(self._database, pen=self._pen),
             paid_before=self._beginning.parent is not None,
+            redacted=self._pen.redacted,
         )
 
     async def find(self, row: RowId) -> ItemResult | None:
@@ -141,6 +145,7 @@ class StoreRecorder:
 
     async def _close(self) -> None:
         engine, self._engine = self._engine, None
+        self._database.unshare()
         if self._sitting is not None:
             self._sitting.is_over()
         if engine is not None:
@@ -152,103 +157,77 @@ class StoreRecorder:
     # ── events ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _put_reply(self, writer: Writer, event: Event, reply: Reply) -> None:
-        run, row = self._run, event.row
-        if event.begins or row not in self._open:
-            was_there, no = row in self._numbers, self._number(row)
-            if was_there and event.begins:
-                writer.forget(run, no)
-            body = "" if event.item is None else self._pen.write(event.item)
-            opened = self._open[row] = OpenRow(no, body, was_there=was_there and not event.begins)
-            if event.item is not None:
-                writer.put(ITEM, self._item_row(row, opened, place=event.index, status="begun"))
-        else:
-            opened = self._open[row]
-        turn = -1 if event.turn is None else event.turn
-        writer.put(
-            REPLY,
-            {
-                "eval": run,
-                "no": opened.no,
-                "turn": turn,
-                "sitting": self._sitting_number,
-                "duration_ms": reply.duration_ms,
-                "body": self._pen.write(reply),
-            },
-        )
-        opened.turns.add(turn)
+        row = event.row
+        opened = self._opened(row)
+        if event.begins and opened.was_there:
+            writer.forget(self._run, opened.no)
+            opened.was_there = False
+        if event.item is not None and not opened.body:
+            opened.body = self._pen.write(event.item)
+            self._put_item(writer, row, opened, place=event.index, status="begun")
+        self._write_reply(writer, opened.no, reply, turn=-1 if event.turn is None else event.turn)
+        opened.replies += 1
 
     def _put_outcome(self, writer: Writer, row: RowId, outcome: Outcome) -> None:
-        opened = self._open.get(row)
-        if opened is None:
-            opened = self._open[row] = OpenRow(self._number(row), "")
+        opened = self._opened(row)
         self._write_outcome(writer, opened.no, outcome)
         opened.columns.add(outcome.column)
 
     def _put_end(self, writer: Writer, result: ItemResult) -> None:
         row = (result.item_id, result.repeat)
-        opened = self._open.pop(row, None)
-        if opened is None or not opened.body:
-            opened = self._reopened(row, result)
-        if opened.was_there or len(result.replies) > len(opened.turns):
-            self._write_anew(writer, opened, result)
-        else:
-            outcomes = result.outcomes
-            if len(outcomes) > len(opened.columns):
-                for outcome in outcomes:
-                    if outcome.column not in opened.columns:
-                        self._write_outcome(writer, opened.no, outcome)
-        written = self._item_row(row, opened, place=result.index, status=result.status)
-        written["failed"], written["errors"], written["worst"] = counts(result.outcomes, self._cells)
-        written["broke"] = 0 if written["failed"] or written["errors"] or result.status == "error" else 1
-        written["error"] = None if result.error is None else self._pen.write(result.error)
-        writer.put(ITEM, written)
+        opened = self._opened(row)
+        del self._open[row]
+        opened.body = opened.body or self._pen.write(result.item)
+        if opened.was_there:  # what of it is no longer asked for goes
+            writer.forget(self._run, opened.no)
+            opened.columns.clear()
+        if opened.was_there or len(result.replies) > opened.replies:
+            for turn, reply in enumerate(result.replies):
+                self._write_reply(writer, opened.no, reply, turn=turn if result.turns else -1)
+        outcomes = result.outcomes
+        if len(outcomes) > len(opened.columns):
+            for outcome in outcomes:
+                if outcome.column not in opened.columns:
+                    self._write_outcome(writer, opened.no, outcome)
+        self._put_item(writer, row, opened, place=result.index, status=result.status, result=result)
 
-    def _reopened(self, row: RowId, result: ItemResult) -> OpenRow:
-        """The state of a row that was gone on with, or that ended without a reply."""
-        no = self._number(row)
-        return OpenRow(no, self._pen.write(result.item), was_there=no < self._first)
-
-    def _write_anew(self, writer: Writer, opened: OpenRow, result: ItemResult) -> None:
-        """All of a row. Of one that was there before, what is no longer asked for goes."""
-        no = opened.no
-        if opened.was_there:
-            writer.forget(self._run, no)
-        alone = len(result.replies) == 1 and not result.turns
-        for turn, reply in enumerate(result.replies):
-            writer.put(
-                REPLY,
-                {
-                    "eval": self._run,
-                    "no": no,
-                    "turn": -1 if alone else turn,
-                    "sitting": self._sitting_number,
-                    "duration_ms": reply.duration_ms,
-                    "body": self._pen.write(reply),
-                },
-            )
-        for outcome in result.outcomes:
-            self._write_outcome(writer, no, outcome)
+    def _opened(self, row: RowId) -> OpenRow:
+        """The state of a row that is being worked at; of one that an earlier sitting left, what it is to become."""
+        opened = self._open.get(row)
+        if opened is None:
+            no = self._numbers.get(row)
+            was_there = no is not None
+            if no is None:
+                no, self._next = self._next, self._next + 1
+                self._numbers[row] = no
+            opened = self._open[row] = OpenRow(no, was_there=was_there)
+        return opened
 
     def _write_outcome(self, writer: Writer, no: int, outcome: Outcome) -> None:
         col = self._columns.get(outcome.column)
         if col is None or outcome.column not in self._described:
             col = self._describe(writer, outcome.column)
-        writer.put(
-            OUTCOME,
-            {
-                "eval": self._run,
-                "no": no,
-                "col": col,
-                "sitting": self._sitting_number,
-                "status": outcome.status,
-                "score": outcome.score,
-                "duration_ms": outcome.duration_ms,
-                "body": outcome_body(outcome, self._pen),
-            },
+        body = outcome_body(outcome, self._pen)
+        row = (
+            self._run,
+            no,
+            col,
+            self._sitting_number,
+            outcome.status,
+            outcome.score,
+            outcome.duration_ms,
+            body,
         )
+        writer.put(OUTCOME, row, characters=0 if body is None else len(body))
         if outcome.evidence is not None and outcome.evidence.judge:
-            for execution in execution_rows(outcome, self._pen):
-                writer.put(JUDGE_EXECUTION, {"eval": self._run, "no": no, "col": col, **execution})
+            for step, number, *rest, written in execution_rows(outcome, self._pen):
+                made = (self._run, no, col, step, number, *rest, written)
+                writer.put(JUDGE_EXECUTION, made, characters=len(written))
+
+    def _write_reply(self, writer: Writer, no: int, reply: Reply, *, turn: int) -> None:
+        body = self._pen.write(reply)
+        row = (self._run, no, turn, self._sitting_number, reply.duration_ms, body)
+        writer.put(REPLY, row, characters=len(body))
 
     def _describe(self, writer: Writer, column: Column) -> int:
         """The number of a column. All that are known by now are written, so that they stand in their order."""
@@ -257,30 +236,34 @@ class StoreRecorder:
                 self._described.add(each)
                 col = self._columns.setdefault(each, len(self._columns))
                 described = column_row(each, self._cells.get(each), pen=self._pen)
-                writer.put(EVAL_COLUMN, {"eval": self._run, "col": col, **described})
+                writer.put(EVAL_COLUMN, (self._run, col, *described))
         return self._columns[column]
 
-    def _item_row(self, row: RowId, opened: OpenRow, *, place: int, status: str) -> dict[str, Any]:
-        return {
-            "eval": self._run,
-            "no": opened.no,
-            "item_id": written_text(row[0]),
-            "repeat": row[1],
-            "place": place,
-            "status": status,
-            "failed": 0,
-            "errors": 0,
-            "broke": 1,
-            "worst": None,
-            "body": opened.body,
-            "error": None,
-        }
-
-    def _number(self, row: RowId) -> int:
-        """The number of a row, a new one for a new row."""
-        if row not in self._numbers:
-            self._numbers[row], self._next = self._next, self._next + 1
-        return self._numbers[row]
+    def _put_item(
+        self, writer: Writer, row: RowId, opened: OpenRow, *, place: int, status: str, result: ItemResult | None = None
+    ) -> None:
+        """The item itself; with the *result* what it came to."""
+        failed = errors = 0
+        worst = error = None
+        if result is not None:
+            failed, errors, worst = counts(result.outcomes, self._cells)
+            error = None if result.error is None else self._pen.write(result.error)
+        broke = 0 if failed or errors or status == "error" else 1
+        values = (
+            self._run,
+            opened.no,
+            written_text(row[0]),
+            row[1],
+            place,
+            status,
+            failed,
+            errors,
+            broke,
+            worst,
+            opened.body,
+            error,
+        )
+        writer.put(ITEM, values, characters=len(opened.body))
 
     @property
     def _run(self) -> int:

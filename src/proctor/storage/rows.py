@@ -52,37 +52,37 @@ def _snapshot(seen: RunSnapshot, outcome: Outcome) -> dict[str, Any]:
     return kept
 
 
-def execution_rows(outcome: Outcome, pen: Pen) -> list[dict[str, Any]]:
-    """A row for each time a judge was asked, in order."""
+def execution_rows(outcome: Outcome, pen: Pen) -> list[tuple[Any, ...]]:
+    """For each time a judge was asked, in order, its row behind the number of its column; the body comes last."""
     return [
-        {
-            "step": written_text(step),
-            "number": number,
-            "status": execution.status,
-            "model": None if execution.judge_model_id is None else written_text(execution.judge_model_id),
-            "answered_by": None if execution.answered_by is None else written_text(execution.answered_by),
-            "duration_ms": execution.duration_ms,
-            "body": pen.write(execution),
-        }
+        (
+            written_text(step),
+            number,
+            execution.status,
+            None if execution.judge_model_id is None else written_text(execution.judge_model_id),
+            None if execution.answered_by is None else written_text(execution.answered_by),
+            execution.duration_ms,
+            pen.write(execution),
+        )
         for step, record in outcome.judge.items()
         for number, execution in enumerate(record.executions)
     ]
 
 
-def column_row(column: Column, cell: Cell | None, *, pen: Pen) -> dict[str, Any]:
-    """A column, with what its cell says of scores in it."""
+def column_row(column: Column, cell: Cell | None, *, pen: Pen) -> tuple[Any, ...]:
+    """A column behind its number, with what its cell says of scores in it."""
     low, high = (0.0, 1.0) if cell is None else cell.scorer.range
     threshold = None if cell is None else cell.threshold
-    return {
-        "position": column.position,
-        "turn": column.turn,
-        "key": written_text(column.key),
-        "scorer_id": written_text(column.scorer_id),
-        "low": low,
-        "high": high,
-        "better": "higher" if cell is None else cell.scorer.better,
-        "threshold": None if threshold is None else pen.write(threshold),
-    }
+    return (
+        column.position,
+        column.turn,
+        written_text(column.key),
+        written_text(column.scorer_id),
+        low,
+        high,
+        "higher" if cell is None else cell.scorer.better,
+        None if threshold is None else pen.write(threshold),
+    )
 
 
 def read_outcome(row: RowMapping, column: Column, *, executions: Iterable[RowMapping]) -> Outcome:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from sqlalchemy import case, func, select
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from proctor.data.stored import RunInfo
@@ -14,7 +14,7 @@ from proctor.storage.schema import EVAL, ITEM, SITTING
 from proctor.storage.sittings import is_alive
 from proctor.storage.texts import from_json, plain_text
 
-__all__ = ["infos", "named"]
+__all__ = ["infos", "named", "number_of"]
 
 _LATEST = re.compile(r"latest(?:~(\d+))?")
 _SHORTEST_ID = 6
@@ -26,20 +26,25 @@ async def infos(connection: AsyncConnection, *where: Any, limit: int | None, off
     rows = (await connection.execute(query if limit is None else query.limit(limit))).mappings().all()
     runs = [int(row["eval"]) for row in rows]
     sittings: dict[int, list[Any]] = {run: [] for run in runs}
-    counted: dict[int, tuple[int, int]] = {}
     for start in range(0, len(runs), 500):
         some = runs[start : start + 500]
         query = select(SITTING).where(SITTING.c.eval.in_(some)).order_by(SITTING.c.eval, SITTING.c.number)
         for sitting in (await connection.execute(query)).mappings():
             sittings[int(sitting["eval"])].append(sitting)
-        ended = func.sum(case((ITEM.c.status.in_(("done", "error")), 1), else_=0))
-        totals = select(ITEM.c.eval, func.count(), ended).where(ITEM.c.eval.in_(some)).group_by(ITEM.c.eval)
-        counted |= {int(run): (int(rows), int(done)) for run, rows, done in await connection.execute(totals)}
     parents = await _parents(connection, [row["parent"] for row in rows if row["parent"] is not None])
+    counted = {int(row["eval"]): await _counted(connection, row) for row in rows}
     return [
-        _info(row, sittings[int(row["eval"])], counted.get(int(row["eval"]), (0, 0)), parents.get(row["parent"]))
-        for row in rows
+        _info(row, sittings[int(row["eval"])], counted[int(row["eval"])], parents.get(row["parent"])) for row in rows
     ]
+
+
+async def _counted(connection: AsyncConnection, row: Any) -> tuple[int, int]:
+    """How many rows a run has, and how many of them ended: as it was when it ended, else counted."""
+    if row["status"] != "running" and row["rows"] is not None:
+        return int(row["rows"]), int(row["finished"])
+    query = select(ITEM.c.status, func.count()).where(ITEM.c.eval == row["eval"]).group_by(ITEM.c.status)
+    found = {status: int(count) for status, count in await connection.execute(query)}
+    return sum(found.values()), found.get("done", 0) + found.get("error", 0)
 
 
 async def _parents(connection: AsyncConnection, ids: list[str]) -> dict[str | None, str]:
@@ -61,6 +66,7 @@ def _info(row: Any, sittings: list[Any], counted: tuple[int, int], parent: str |
         kind=row["kind"],
         parent=parent,
         source=None if source is None else plain_text(source),
+        options=None if row["options"] is None else from_json(row["options"]),
         status=status,
         verdict=row["verdict"],
         sentence="" if sentence is None else from_json(sentence),
@@ -78,17 +84,29 @@ def _info(row: Any, sittings: list[Any], counted: tuple[int, int], parent: str |
 
 async def named(connection: AsyncConnection, name: str) -> RunInfo:
     """The run that *name* means. Raises `UnknownName`, or `UsageError` when it may mean several."""
+    (found,) = await infos(connection, EVAL.c.eval == await number_of(connection, name), limit=1)
+    return found
+
+
+async def number_of(connection: AsyncConnection, name: str) -> int:
+    """The number of the run that *name* means; see `named`."""
     if not isinstance(name, str) or not name:
         raise UsageError("a run is called by its name, such as calm-otter-42, or latest", code="NO_SUCH_RUN")
+    query = select(EVAL.c.eval).limit(2)
     if (latest := _LATEST.fullmatch(name)) is not None:
-        found = await infos(connection, limit=1, offset=int(latest[1] or 0))
+        newest = query.order_by(EVAL.c.started_at.desc(), EVAL.c.eval.desc())
+        found = await _numbers(connection, newest.offset(int(latest[1] or 0)).limit(1))
     else:
-        found = await infos(connection, EVAL.c.name == name, limit=1)
+        found = await _numbers(connection, query.where(EVAL.c.name == name))
         if not found and len(name) >= _SHORTEST_ID:
-            found = await infos(connection, EVAL.c.eval_id.startswith(name, autoescape=True), limit=2)
+            found = await _numbers(connection, query.where(EVAL.c.eval_id.startswith(name, autoescape=True)))
     if len(found) > 1:
         raise UsageError(f"several runs have an id that begins with {name}: give more of it", code="NO_SUCH_RUN")
     if not found:
         names = (await connection.execute(select(EVAL.c.name).order_by(EVAL.c.started_at.desc()).limit(500))).scalars()
         raise UnknownName("run", name, list(names))
     return found[0]
+
+
+async def _numbers(connection: AsyncConnection, query: Any) -> list[int]:
+    return [int(number) for number in (await connection.execute(query)).scalars()]

@@ -19,9 +19,12 @@ METADATA = MetaData()
 _WHOLE = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by itself only where it says INTEGER
 
 
-def _table(name: str, *columns: Column[object] | Index, clustered: bool = True) -> Table:
-    """*clustered*: in SQLite the rows lie in the order of their key, without a second index for it."""
-    return Table(f"proctor_{name}", METADATA, *columns, sqlite_with_rowid=not clustered)
+def _table(name: str, *columns: Column[object] | Index, clustered: bool = True, once: bool = False) -> Table:
+    """*clustered*: in SQLite the rows lie in the order of their key, without a second index for it.
+
+    *once*: no number is given twice, also not that of a row that was deleted.
+    """
+    return Table(f"proctor_{name}", METADATA, *columns, sqlite_with_rowid=not clustered, sqlite_autoincrement=once)
 
 
 def _key(name: str) -> Column[object]:
@@ -45,11 +48,14 @@ EVAL = _table(
     Column("kind", Text, nullable=False),
     Column("parent", Text),
     Column("source", Text),
+    Column("options", Text),
     Column("status", Text, nullable=False),
     Column("verdict", Text),
     Column("sentence", Text),
     Column("started_at", Text, nullable=False),
     Column("ended_at", Text),
+    Column("rows", _WHOLE),
+    Column("finished", _WHOLE),
     Column("items", _WHOLE),
     Column("errors", _WHOLE),
     Column("failures", _WHOLE),
@@ -58,8 +64,11 @@ EVAL = _table(
     Column("result", Text),
     Index("proctor_eval_started", "started_at"),
     clustered=False,
+    once=True,
 )
-"""*result*: the EvalResult without its items, once a sitting has ended."""
+"""*options*: what the command line changed of the Eval that stands at *source*. *result*: the EvalResult without its
+items, once a sitting has ended. *rows*, *finished*: how many there were then; while it is `running` they are counted.
+Numbers are not given twice: whoever writes a run that was deleted hits none."""
 
 SITTING = _table(
     "sitting",
@@ -104,15 +113,16 @@ ITEM = _table(
     Column("body", Text, nullable=False),
     Column("error", Text),
     Index("proctor_item_id", "eval", "item_id", "repeat", unique=True),
-    Index("proctor_item_place", "eval", "place", "repeat"),
-    Index("proctor_item_failures", "eval", "broke", "place", "repeat"),
-    Index("proctor_item_worst", "eval", "worst", "place", "repeat"),
-    Index("proctor_item_status", "eval", "status", "place", "repeat"),
+    Index("proctor_item_place", "eval", "place", "repeat", "worst"),
+    Index("proctor_item_failures", "eval", "broke", "place", "repeat", "status", "worst"),
+    Index("proctor_item_worst", "eval", "worst", "place", "repeat", "status", "broke"),
+    Index("proctor_item_status", "eval", "status", "place", "repeat", "worst"),
     clustered=False,
 )
 """*place*: the item's in the data. *failed*: outcomes that fell short; *errors*: those that broke; *broke*: 0 when
 there is either or the target failed, else 1, so that failures come first. *worst*: the lowest score, each on 0 to 1
-with 1 as its good end; NULL when there is none. *status*: `begun` until the row ends."""
+with 1 as its good end; NULL when there is none. *status*: `begun` until the row ends. The last columns of the indexes
+are what pages in their order are filtered by: see `pages.py`."""
 
 REPLY = _table(
     "reply",
@@ -157,23 +167,28 @@ THREAD = _table(
     "thread",
     Column("thread_id", Text, primary_key=True),
     Column("resource_id", Text),
-    Column("made_at", Text, nullable=False),
+    Column("said_at", Text, nullable=False),
 )
+"""*said_at*: when something was last said in it."""
 
 MESSAGE = _table(
     "message",
     Column("thread_id", Text, primary_key=True),
     _key("number"),
+    Column("message_id", Text),
     Column("body", Text, nullable=False),
 )
+"""*message_id*: the message's own; NULL for one without."""
 
 CACHED_CALL = _table(
     "cached_call",
     Column("key", Text, primary_key=True),
     Column("model", Text),
-    Column("made_at", Text, nullable=False),
+    Column("kept_at", Text, nullable=False),
     Column("body", Text, nullable=False),
+    Index("proctor_cached_call_kept", "kept_at"),
 )
+"""*model*: the one that answered, by the provider's word. *kept_at*: when the answer was put there."""
 
 OF_A_RUN = (JUDGE_EXECUTION, OUTCOME, REPLY, ITEM, EVAL_COLUMN, SITTING, EVAL)
 """Every table that holds rows of a run, in the order they are deleted in."""

@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -20,10 +20,11 @@ from proctor.errors import ProctorError, UsageError
 from proctor.running.kept import Beginning
 from proctor.running.plan import Plan
 from proctor.running.record import utc_now
+from proctor.storage.changes import changes_of
 from proctor.storage.engine import writing
 from proctor.storage.names import new_name
-from proctor.storage.schema import EVAL, SITTING
-from proctor.storage.session import Session, differences, read_session, session_of
+from proctor.storage.schema import EVAL, ITEM, SITTING
+from proctor.storage.session import Session, read_session, session_of
 from proctor.storage.texts import Pen, from_json, plain_text, written_text
 
 __all__ = ["PULSE_S", "Sitting", "begin_sitting", "is_alive"]
@@ -69,7 +70,8 @@ class Sitting:
         status, elapsed = "stopped" if self._broke_off else "running", (perf_counter() - self._began) * 1000.0
         if self._ended is not None:
             values, status, elapsed = self._ended
-            await connection.execute(update(EVAL).where(EVAL.c.eval == self.run).values(**values))
+            counts = {name: _count(self.run, *where) for name, where in _COUNTED.items()}
+            await connection.execute(update(EVAL).where(EVAL.c.eval == self.run).values(**values, **counts))
         beat = update(SITTING).where(SITTING.c.eval == self.run, SITTING.c.number == self.number)
         done = await connection.execute(beat.values(pulse_at=utc_now(), elapsed_ms=elapsed, status=status))
         if done.rowcount == 0:
@@ -96,10 +98,16 @@ class Sitting:
             "errors": summary.errors,
             "failures": summary.failures,
             "result": pen.write(replace(result, items=())),
-            "provenance": pen.write(dict(summary.provenance)),
         }
         whole = summary.duration_ms or 0.0
         self._ended = values, result.status, max(whole - self.spent_ms, 0.0)
+
+
+_COUNTED = {"rows": (), "finished": (ITEM.c.status.in_(("done", "error")),)}
+
+
+def _count(run: int, *where: Any) -> Any:
+    return select(func.count()).select_from(ITEM).where(ITEM.c.eval == run, *where).scalar_subquery()
 
 
 async def begin_sitting(engine: AsyncEngine, beginning: Beginning, *, plan: Plan, pen: Pen) -> Sitting:
@@ -119,12 +127,14 @@ async def begin_sitting(engine: AsyncEngine, beginning: Beginning, *, plan: Plan
         )
         _refuse_living(row, earlier)
         sessions = {int(each["number"]): read_session(from_json(each["session"])) for each in earlier}
-        changed = differences(list(sessions.values()), session)
+        then = {} if row["provenance"] is None else from_json(row["provenance"])
+        changed = changes_of(list(sessions.values()), session, then=then, provenance=plan.provenance)
         if changed and not beginning.allow_changes:
             raise UsageError(_changed(row["name"], changed), code="RUN_CHANGED")
         number = max(sessions, default=0) + 1
         await connection.execute(insert(SITTING).values(_sitting_row(row["eval"], number, session, pen)))
-        await connection.execute(update(EVAL).where(EVAL.c.eval == row["eval"]).values(status="running"))
+        now = {"status": "running", "provenance": pen.write(plan.provenance)}
+        await connection.execute(update(EVAL).where(EVAL.c.eval == row["eval"]).values(**now))
     return Sitting(
         run=row["eval"],
         eval_id=row["eval_id"],
@@ -146,13 +156,15 @@ async def _new_run(engine: AsyncEngine, beginning: Beginning, plan: Plan, sessio
     evaluation, now, eval_id = plan.evaluation, utc_now(), str(uuid4())
     values = {
         "eval_id": eval_id,
-        "eval_name": None if evaluation.name is None else written_text(evaluation.name),
+        "eval_name": None if evaluation.name is None else pen.text(evaluation.name),
         "kind": "run" if beginning.parent is None else "rescore",
         "parent": beginning.parent,
-        "source": None if beginning.source is None else written_text(beginning.source),
+        "source": None if beginning.source is None else pen.text(beginning.source),
+        "options": None if beginning.options is None else pen.write(dict(beginning.options)),
         "status": "running",
         "started_at": now,
         "repeats": evaluation.repeats,
+        "provenance": pen.write(plan.provenance),
     }
     for _ in range(50):
         name = new_name()

@@ -20,14 +20,17 @@ from proctor.data.value import shown
 from proctor.errors import ProctorError, UnknownName, UsageError
 from proctor.running.kept import Beginning
 from proctor.storage.address import DEFAULT_PATH, Address, address_of
+from proctor.storage.cache import StoredCalls
+from proctor.storage.database import Database
 from proctor.storage.engine import DATABASE_ERRORS, make_engine, reading, store_error, writing
 from proctor.storage.items import StoredItems
+from proctor.storage.memory import StoredThreads
 from proctor.storage.migrations import migrate
 from proctor.storage.pages import page_of
 from proctor.storage.read import columns_of, results_of
 from proctor.storage.recorder import StoreRecorder
-from proctor.storage.runs import infos, named
-from proctor.storage.schema import EVAL, ITEM, OF_A_RUN, REPLY
+from proctor.storage.runs import infos, named, number_of
+from proctor.storage.schema import CACHED_CALL, EVAL, ITEM, MESSAGE, OF_A_RUN, REPLY, THREAD
 from proctor.storage.texts import Pen, from_json, written_text
 
 __all__ = ["Store"]
@@ -48,6 +51,7 @@ class Store:
         self.address: Address = address_of(where)
         self._pen = Pen(redact)
         self._engine: AsyncEngine | None = None
+        self._database = Database(self.address)
 
     def __repr__(self) -> str:
         return f"Store({self.address.shown!r})"
@@ -67,24 +71,39 @@ class Store:
             await engine.dispose()
             raise
         self._engine = engine
+        self._database.share(engine)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
     ) -> None:
         engine, self._engine = self._engine, None
+        self._database.unshare()
         if engine is not None:
             await engine.dispose()
 
+    # ── what is in it beside runs; the store need not be open ──────────────────────────────────────────────────────
+
     def recorder(self, beginning: Beginning | None = None) -> StoreRecorder:
-        """A recorder for one run, with a connection of its own; the store need not be open."""
+        """A recorder for one run, with a connection of its own."""
         return StoreRecorder(self.address, beginning or Beginning(), pen=self._pen)
+
+    def cache(self) -> StoredCalls:
+        """The answers of model calls that are kept, for all runs."""
+        return StoredCalls(self._database, pen=self._pen)
+
+    def threads(self) -> StoredThreads:
+        """The threads of agents: a `ThreadMemory`, for an agent that is to remember them beyond this process."""
+        return StoredThreads(self._database, pen=self._pen)
 
     # ── looking ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def runs(self, *, limit: int | None = 50, eval_name: str | None = None) -> list[RunInfo]:
-        """The runs, newest first; those of one Eval when *eval_name* is given."""
-        where = () if eval_name is None else (EVAL.c.eval_name == written_text(eval_name),)
+    async def runs(
+        self, *, limit: int | None = 50, eval_name: str | None = None, source: str | None = None
+    ) -> list[RunInfo]:
+        """The runs, newest first; of one Eval: by its name, or by where it stands, `/folder/FILE.py::variable`."""
+        asked = ((EVAL.c.eval_name, eval_name), (EVAL.c.source, source))
+        where = [column == written_text(text) for column, text in asked if text is not None]
         return await self._reading(lambda connection: infos(connection, *where, limit=limit))
 
     async def run(self, name: str) -> RunInfo:
@@ -101,14 +120,15 @@ class Store:
         """
 
         async def look(connection: AsyncConnection) -> EvalResult:
-            info = await named(connection, name)
-            row = (await connection.execute(select(EVAL).where(EVAL.c.eval_id == info.eval_id))).mappings().one()
+            run = await number_of(connection, name)
+            row = (await connection.execute(select(EVAL).where(EVAL.c.eval == run))).mappings().one()
             if row["result"] is None:
+                info = await named(connection, name)
                 message = (
                     f"{info.name} has no result yet: it is {info.status}; go on with it: proctor resume {info.name}"
                 )
                 raise UsageError(message, code="NO_RESULT_YET")
-            return _with_items(from_json(row["result"]), StoredItems(self.address, int(row["eval"])))
+            return _with_items(from_json(row["result"]), StoredItems(self.address, run))
 
         return await self._reading(look)
 
@@ -132,7 +152,7 @@ class Store:
         """
 
         async def look(connection: AsyncConnection) -> Page:
-            run = await self._number(connection, name)
+            run = await number_of(connection, name)
             return await page_of(
                 connection, run, status=status, failed=failed, below=below, column=column, order=order, limit=limit,
                 after=after,
@@ -144,7 +164,7 @@ class Store:
         """One row of a run, whole. Raises `UnknownName` for an id that is not in it."""
 
         async def look(connection: AsyncConnection) -> ItemResult:
-            run = await self._number(connection, name)
+            run = await number_of(connection, name)
             query = select(ITEM.c.no).where(ITEM.c.eval == run, ITEM.c.item_id == written_text(item_id))
             no = (await connection.execute(query.where(ITEM.c.repeat == repeat))).scalar_one_or_none()
             if no is None:
@@ -159,7 +179,7 @@ class Store:
         """The items of a run of which there is a reply, in the order of the input; and how many there are without."""
 
         async def look(connection: AsyncConnection) -> tuple[list[Item], int]:
-            run = await self._number(connection, name)
+            run = await number_of(connection, name)
             replied = select(REPLY.c.no).where(REPLY.c.eval == run)
             query = select(ITEM.c.item_id, ITEM.c.body, ITEM.c.no.in_(replied)).where(ITEM.c.eval == run)
             found: dict[str, Item] = {}
@@ -176,7 +196,10 @@ class Store:
     # ── deleting ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def delete(self, name: str, *, force: bool = False) -> RunInfo:
-        """Delete a run and all that is kept of it. Raises `UsageError` for one that is being run, but with *force*."""
+        """Delete a run and all that is kept of it. Raises `UsageError` for one that is being run, but with *force*.
+
+        Threads and the answers of model calls are of no single run: they stay, until `prune`.
+        """
         info = await self.run(name)
         if info.status == "running" and not force:
             raise UsageError(f"{info.name} is being run: wait for its end, or stop it", code="RUN_UNDER_WAY")
@@ -193,20 +216,20 @@ class Store:
         return await self._writing(remove)
 
     async def prune(self, *, older_than: timedelta, dry_run: bool = False) -> list[RunInfo]:
-        """Delete the runs that began before so long; gives them. None that is being run. *dry_run*: only gives them."""
+        """Delete the runs that began before so long; gives them. None that is being run. *dry_run*: only gives them.
+
+        The answers of model calls that were put there before then go, too, and threads in which nothing was said since.
+        """
         limit = (datetime.now(UTC) - older_than).isoformat()
         found = await self._reading(lambda connection: infos(connection, EVAL.c.started_at < limit, limit=None))
         old = [info for info in found if info.status != "running"]
         if not dry_run:
             for info in old:
                 await self.delete(info.eval_id)
+            await self._writing(lambda connection: _forget_before(connection, limit))
         return old
 
     # ── connections ────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def _number(self, connection: AsyncConnection, name: str) -> int:
-        info = await named(connection, name)
-        return int((await connection.execute(select(EVAL.c.eval).where(EVAL.c.eval_id == info.eval_id))).scalar_one())
 
     async def _reading(self, look: Callable[[AsyncConnection], Awaitable[R]]) -> R:
         return await self._with(reading, look, doing="be read")
@@ -224,7 +247,14 @@ class Store:
             raise store_error(self.address, error, doing=doing) from error
 
 
+async def _forget_before(connection: AsyncConnection, limit: str) -> None:
+    """Delete the answers of models that were kept before, and the threads in which nothing was said since."""
+    await connection.execute(CACHED_CALL.delete().where(CACHED_CALL.c.kept_at < limit))
+    await connection.execute(THREAD.delete().where(THREAD.c.said_at < limit))
+    await connection.execute(MESSAGE.delete().where(MESSAGE.c.thread_id.not_in(select(THREAD.c.thread_id))))
+
+
 def _with_items(result: Any, items: StoredItems) -> EvalResult:
     if not isinstance(result, EvalResult):
         raise ProctorError(f"the store holds {shown(result)}, not a result", code="UNREADABLE_DATA")
-    return replace(result, items=items)
+    return replace(result, items=items, keep="all")  # whatever the run held in memory, the store has every row

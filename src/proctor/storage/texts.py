@@ -12,10 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 from proctor.data.codec import decode, encode
+from proctor.data.secrets import default_secrets, redactor
 
 __all__ = ["Pen", "from_json", "plain_text", "written_text"]
 
 _MARK = "\x1b"
+_json = json.JSONEncoder(check_circular=False, allow_nan=False, separators=(",", ":")).encode
 _UNFIT = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -36,16 +38,29 @@ def plain_text(written: str) -> str:
 
 
 class Pen:
-    """Writes values as JSON text in ASCII, which every database can hold. *redact*: called with every text first."""
+    """Writes values as JSON text in ASCII, which every database can hold, without secrets.
 
-    __slots__ = ("_redact",)
+    *redact*: is given every text besides, and gives what is written; for personal data.
+    """
+
+    __slots__ = ("_secrets", "redacted")
 
     def __init__(self, redact: Callable[[str], str] | None = None) -> None:
-        self._redact = redact
+        self._secrets = default_secrets() if redact is None else redactor(redact)
+        self.redacted = None if redact is None else self._secrets.value
 
     def write(self, value: Any) -> str:
         """A value as the text of a `body`. Raises `EncodingError` for what is nested too deeply."""
-        return json.dumps(encode(value), allow_nan=False, separators=(",", ":"))
+        encoded = encode(value)
+        text = _json(encoded)
+        if not self._secrets.suspicious(text):
+            return text
+        made = self._secrets.value(encoded)
+        return text if made is encoded else _json(made)
+
+    def text(self, text: str) -> str:
+        """A bare text as a column holds it."""
+        return written_text(self._secrets.text(text))
 
 
 def from_json(written: str) -> Any:

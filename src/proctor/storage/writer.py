@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-from sqlalchemy import Table
+from sqlalchemy import Dialect, Table
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -24,10 +24,13 @@ from proctor.storage.sittings import PULSE_S
 
 __all__ = ["Writer", "upsert"]
 
-Row: TypeAlias = dict[str, Any]
+Row: TypeAlias = tuple[Any, ...]
+"""The values of a row in the order of its table's columns; those of the key come first."""
 Pulse: TypeAlias = Callable[[AsyncConnection], Awaitable[None]]
 
 _DELAY_S = 0.01
+_MOST_DELAY_S = 0.2
+_COMMITS_SHARE = 5.0  # what nobody waits for: the next commit comes after so many times the duration of the last one
 _MOST_ROWS = 2_000
 _MOST_CHARACTERS = 32_000_000
 _PATIENCE_S = 60.0
@@ -43,38 +46,43 @@ class Writer:
         self._address = address
         self._pulse = pulse
         self._file = _identity(address)
-        self._rows: dict[Table, dict[tuple[Any, ...], Row]] = {}
+        self._rows: dict[Table, dict[Row, Row]] = {table: {} for table in _KEYS}
         self._anew: dict[int, int] = {}  # the numbers of items whose earlier rows go, and the run's
         self._count = self._characters = 0
         self._waiters: list[asyncio.Future[None]] = []
         self._sooner = asyncio.Event()
+        self._delay = _DELAY_S
         self._due: float | None = None  # when the next commit is due, in the loop's time
         self._failure: ProctorError | None = None
         self._leaves_at: float | None = None  # once cancelled: when to end though nobody has closed it
         self._task = asyncio.get_running_loop().create_task(self._work())
         self._closing = False
 
-    def put(self, table: Table, row: Row) -> None:
-        """Write a row with the next commit; a row of the same key takes its place. Raises what the writer ended in."""
+    def put(self, table: Table, row: Row, *, characters: int = 0) -> None:
+        """Write a row with the next commit; a row of the same key takes its place. Raises what the writer ended in.
+
+        *characters*: about how long its texts are.
+        """
         if self._failure is not None:
             raise self._failure.with_traceback(None)
-        key = tuple([row[name] for name in _KEYS[table]])
-        rows = self._rows.setdefault(table, {})
-        self._count += key not in rows
+        key = row[: _KEYS[table]]
+        rows = self._rows[table]
+        if key not in rows:
+            self._count += 1
         rows[key] = row
-        body = row.get("body")
-        self._characters += len(body) if body else 0
-        self._due_within(_DELAY_S)
+        self._characters += characters
+        if self._due is None:
+            self._due_within(self._delay)
 
     def forget(self, run: int, item: int) -> None:
         """Delete the replies and outcomes of an item with the next commit, before it writes anything."""
         self._anew[item] = run
         for table in (REPLY, OUTCOME, JUDGE_EXECUTION):
-            rows = self._rows.get(table, {})
+            rows = self._rows[table]
             for key in [key for key in rows if key[1] == item]:
                 del rows[key]
                 self._count -= 1
-        self._due_within(_DELAY_S)
+        self._due_within(self._delay)
 
     @property
     def is_full(self) -> bool:
@@ -89,7 +97,7 @@ class Writer:
             return
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiters.append(waiter)
-        self._due_within(within)
+        self._due_within(min(within, _DELAY_S))
         await waiter
 
     async def close(self) -> None:
@@ -103,7 +111,7 @@ class Writer:
     # ── the task ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _due_within(self, seconds: float) -> None:
-        due = asyncio.get_running_loop().time() + min(seconds, _DELAY_S)
+        due = asyncio.get_running_loop().time() + seconds
         if self._due is None or due < self._due:
             self._due = due
             self._sooner.set()
@@ -169,7 +177,7 @@ class Writer:
         self._waiters = []
 
     async def _commit(self) -> None:
-        rows, self._rows = self._rows, {}
+        rows, self._rows = self._rows, {table: {} for table in _KEYS}
         anew, self._anew = self._anew, {}
         self._count = self._characters = 0
         began = asyncio.get_running_loop().time()
@@ -178,6 +186,8 @@ class Writer:
             try:
                 async with writing(self._engine) as connection:
                     await self._write(connection, rows, anew)
+                spent = asyncio.get_running_loop().time() - began
+                self._delay = min(max(_DELAY_S, spent * _COMMITS_SHARE), _MOST_DELAY_S)
                 return
             except asyncio.CancelledError as error:
                 self._stay(error)
@@ -198,14 +208,14 @@ class Writer:
             raise ProctorError(message, code="STORE_FAILED")
 
     async def _write(
-        self, connection: AsyncConnection, rows: dict[Table, dict[Any, Row]], anew: dict[int, int]
+        self, connection: AsyncConnection, rows: dict[Table, dict[Row, Row]], anew: dict[int, int]
     ) -> None:
         for item, run in anew.items():
             for table in (REPLY, OUTCOME, JUDGE_EXECUTION):
                 await connection.execute(table.delete().where(table.c.eval == run, table.c.no == item))
         for table, written in rows.items():
             if written:
-                await connection.execute(upsert(table, connection.dialect.name), list(written.values()))
+                await _write_rows(connection, upsert(table, connection.dialect), list(written.values()))
         await self._pulse(connection)
 
 
@@ -217,20 +227,30 @@ def _identity(address: Address) -> tuple[int, int] | None:
     return None if found is None else (found.st_dev, found.st_ino)
 
 
-def _key(table: Table) -> list[str]:
-    return [column.name for column in table.primary_key]
+_KEYS = {table: len(table.primary_key) for table in (EVAL_COLUMN, ITEM, REPLY, OUTCOME, JUDGE_EXECUTION)}
+_UPSERTS: dict[tuple[Table, str], str] = {}
 
 
-_KEYS = {table: _key(table) for table in (EVAL_COLUMN, ITEM, REPLY, OUTCOME, JUDGE_EXECUTION)}
-_UPSERTS: dict[tuple[str, str], Any] = {}
+async def _write_rows(connection: AsyncConnection, statement: str, rows: list[Row]) -> None:
+    """With SQLite by its driver: one way to its thread and back, where SQLAlchemy's cursor goes three."""
+    if connection.dialect.name != "sqlite":
+        await connection.exec_driver_sql(statement, rows)
+        return
+    driver: Any = (await connection.get_raw_connection()).driver_connection
+    await driver.executemany(statement, rows)
 
 
-def upsert(table: Table, dialect: str) -> Any:
-    """The statement that writes a row, in the place of one of the same key."""
-    found = _UPSERTS.get((table.name, dialect))
+def upsert(table: Table, dialect: Dialect) -> str:
+    """The statement that writes rows, each in the place of one of the same key, as the driver takes it.
+
+    Compiled once: SQLAlchemy would look at each value of each row again.
+    """
+    found = _UPSERTS.get((table, dialect.name))
     if found is None:
-        make = postgresql.insert if dialect == "postgresql" else sqlite.insert
+        make = postgresql.insert if dialect.name == "postgresql" else sqlite.insert
         statement = make(table)
         rest = {column.name: statement.excluded[column.name] for column in table.c if not column.primary_key}
-        found = _UPSERTS[table.name, dialect] = statement.on_conflict_do_update(index_elements=_key(table), set_=rest)
+        whole = statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=rest)
+        compiled = whole.compile(dialect=dialect, column_keys=table.c.keys())
+        found = _UPSERTS[table, dialect.name] = str(compiled)
     return found

@@ -4,6 +4,7 @@
 
 It is given one turn, as messages, and the thread that the turn belongs to; remembering the earlier turns of a thread
 is its own business. One that says `memory = None` (or False) remembers nothing: a conversation with it gives a warning.
+One that says `durable_threads = True` still knows its threads in a later process.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from proctor.data.agent_reply import AgentReply
 from proctor.data.read import read_input
 from proctor.data.reply import Reply
 from proctor.errors import TargetError
-from proctor.running.target import Call
+from proctor.running.target import Call, has_durable_threads
 
 __all__ = ["AgentTarget"]
 
@@ -26,6 +27,7 @@ class AgentTarget:
         self.agent = agent
         memory = getattr(agent, "memory", True)
         self.remembers = memory is not None and memory is not False  # one that is empty yet is a memory
+        self.durable = not self.remembers or has_durable_threads(agent)
         self.may_hang = False
 
     async def reply(self, call: Call) -> Reply:

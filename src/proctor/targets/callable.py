@@ -10,7 +10,7 @@ from typing import Any
 from proctor.bridge import in_thread
 from proctor.data.reply import Reply
 from proctor.errors import UsageError
-from proctor.running.target import Call
+from proctor.running.target import Call, has_durable_threads
 from proctor.scoring.callables import is_async, takes_one
 
 __all__ = ["CallableTarget"]
@@ -28,9 +28,9 @@ class CallableTarget:
     """A def or async def of one argument, the input. A def runs on a thread of its own, and may be slow.
 
     It is also given those of `thread_id`, `resource_id`, `request_context` and `target_options` that it has parameters
-    for; one that accepts `thread_id` says that it remembers a conversation. It may return any value, messages, or a
-    `Reply` that also tells tokens and cost. What a generator yields is put together: texts joined, other values in a
-    list.
+    for; one that accepts `thread_id` says that it remembers a conversation, and with the attribute
+    `durable_threads = True` that it does so beyond this process. It may return any value, messages, or a `Reply` that
+    also tells tokens and cost. What a generator yields is put together: texts joined, other values in a list.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -43,6 +43,7 @@ class CallableTarget:
             raise UsageError(f"the target {name} must be callable with one argument, the item's input")
         self._async = is_async(function)
         self.remembers = "thread_id" in self._told
+        self.durable = not self.remembers or has_durable_threads(function)
         self.may_hang = not self._async
 
     async def reply(self, call: Call) -> Reply:

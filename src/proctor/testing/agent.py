@@ -6,7 +6,6 @@ It implements the agent protocol in full: memory by thread, tool calls with resu
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +15,7 @@ from proctor.data.message import Message, Part, Text, ToolCall
 from proctor.data.usage import Cost, Usage
 from proctor.data.value import MISSING, Value, shown
 from proctor.errors import UsageError
+from proctor.running.threads import MemoryThreads, ThreadMemory
 
 __all__ = ["AgentCall", "Scripted", "ScriptedAgent"]
 
@@ -52,7 +52,8 @@ class ScriptedAgent:
     """An agent with set replies. *replies*: by the text of the turn's last message, with `*` for all others; or a list,
     taken in the order of the calls, whose last one repeats. A reply is a `Scripted`, a text, or an exception to raise.
 
-    *calls*: what it was asked. *threads*: what it remembers, by thread; with *memory* False it remembers nothing.
+    *calls*: what it was asked. *threads*: what it remembers, by thread; with *memory* False it remembers nothing, and
+    with a `ThreadMemory` it remembers there instead.
 
     >>> import asyncio
     >>> agent = ScriptedAgent({"Hi": "Hello!", "*": "Pardon?"})
@@ -60,7 +61,7 @@ class ScriptedAgent:
     'Hello!'
     """
 
-    def __init__(self, replies: Mapping[str, Any] | Sequence[Any] | str, *, memory: bool = True) -> None:
+    def __init__(self, replies: Mapping[str, Any] | Sequence[Any] | str, *, memory: bool | ThreadMemory = True) -> None:
         if isinstance(replies, str):
             replies = [replies]
         if not isinstance(replies, Mapping | Sequence):
@@ -73,9 +74,15 @@ class ScriptedAgent:
             }
         else:
             self.replies = [_reply(given, str(number)) for number, given in enumerate(replies)]
-        self.memory = memory
+        here = MemoryThreads()
+        self.memory: ThreadMemory | None = (here if memory else None) if isinstance(memory, bool) else memory
         self.calls: list[AgentCall] = []
-        self.threads: dict[str, list[Message]] = defaultdict(list)
+        self.threads: Mapping[str, list[Message]] = here.threads
+
+    @property
+    def durable_threads(self) -> bool:
+        """Whether its memory outlives the process: then a conversation that broke off goes on."""
+        return self.memory is not None and self.memory.durable
 
     async def generate(
         self,
@@ -106,8 +113,8 @@ class ScriptedAgent:
         if scripted.text is not None:
             parts += (Text(scripted.text),)
         answer = Message("assistant", parts)
-        if self.memory and thread_id is not None:
-            self.threads[thread_id] += [*messages, answer]
+        if self.memory is not None and thread_id is not None:
+            await self.memory.append(thread_id, [*messages, answer], resource_id=resource_id)
         return AgentReply(
             [answer],
             usage=scripted.usage,

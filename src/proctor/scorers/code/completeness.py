@@ -6,7 +6,7 @@ from collections.abc import Collection
 from functools import cache
 
 from proctor.scorers.function_words import FUNCTION_WORDS
-from proctor.scorers.texts import SHOWN_WORDS, answered, asked, beside_input, without
+from proctor.scorers.texts import SHOWN_WORDS, answered, asked, beside_input, share_told
 from proctor.scoring.build import Findings, build_check
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import StepContext
@@ -49,8 +49,7 @@ def completeness() -> Scorer:
         total = found["input_elements"]
         if not total:
             return f"the input has no words, the answer {found['output_elements'] or 'none'}"
-        covered = "1 element of the input is" if total == 1 else f"{total} elements of the input are"
-        return f"{found['covered']} of {covered} covered" + without(found["missing"], count=total - found["covered"])
+        return share_told(found["covered"], total, what="element", done="covered", missing=found["missing"])
 
     return build_check(
         id="completeness-scorer",

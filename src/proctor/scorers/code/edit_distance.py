@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from proctor.data.shown import plural
 from proctor.data.value import MISSING, Missing
 from proctor.scorers.closeness import build_closeness
 from proctor.scoring.build import Findings, bool_option
@@ -54,7 +55,7 @@ def _compared(answer: str, wanted: str) -> Findings:
 
 def _told(found: Findings) -> str:
     most = "at most " if found["pieces"] > 1 else ""
-    return f"{most}{found['edits']} edit{'' if found['edits'] == 1 else 's'} in {found['characters']} characters"
+    return f"{most}{plural(found['edits'], 'edit')} in {found['characters']} characters"
 
 
 def _said(run: ScorerRun) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import Any, Final
 
-from proctor.data.compare import differences
+from proctor.data.compare import differences, item_at
 from proctor.data.plain import plain
+from proctor.data.shown import count_of
 from proctor.data.value import MISSING, shown
 from proctor.errors import UsageError
 from proctor.scorers.values import answer_value, as_json, as_number, expected_value, is_near, margin_option
@@ -57,8 +58,8 @@ def json_diff(
         wrong = found["fields"] - found["right"]
         more = f" and {wrong - _SHOWN} more" if wrong > _SHOWN else ""
         first = "".join(f"; {sentence}" for sentence in found.sentences)
-        plural, are = ("", "is") if found["fields"] == 1 else ("s", "are")
-        return f"{found['right']} of {found['fields']} field{plural} {are} right{first}{more}"
+        are = "is" if found["fields"] == 1 else "are"
+        return f"{count_of(found['right'], found['fields'], what='field')} {are} right{first}{more}"
 
     return build_check(
         id="json-diff-scorer",
@@ -107,7 +108,7 @@ class _Diff:
             return _mean(shares)
         if isinstance(wanted, list) and isinstance(answer, list) and (wanted or answer):
             shares = [
-                self.compare(_at(wanted, place), _at(answer, place), f"{path}[{place}]", f"{pattern}[*]")
+                self.compare(item_at(wanted, place), item_at(answer, place), f"{path}[{place}]", f"{pattern}[*]")
                 for place in range(max(len(wanted), len(answer)))
             ]
             return _mean(shares)
@@ -133,10 +134,6 @@ def _mean(shares: list[Any]) -> Any:
 
 def _below(path: str, pattern: str, key: Any) -> tuple[str, str]:
     return (f"{path}.{key}", f"{pattern}.{key}") if path else (str(key), str(key))
-
-
-def _at(items: list[Any], place: int) -> Any:
-    return items[place] if place < len(items) else MISSING
 
 
 def _told(path: str, wanted: Any, answer: Any) -> str:

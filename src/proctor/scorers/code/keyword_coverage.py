@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proctor.scorers.function_words import FUNCTION_WORDS
-from proctor.scorers.texts import SHOWN_WORDS, answered, asked, beside_input, without
+from proctor.scorers.texts import SHOWN_WORDS, answered, asked, beside_input, share_told
 from proctor.scoring.build import Findings, build_check, quote
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
@@ -42,11 +42,12 @@ def keyword_coverage() -> Scorer:
 
     def reason(ctx: StepContext) -> str:
         found = ctx.preprocess
-        total, matched = found["total_keywords"], found["matched_keywords"]
+        total = found["total_keywords"]
         if not total:
             return f"the input has no keywords: {quote(ctx.run.once(asked) or '')}"
-        told = f"{matched} of {total} keyword{'' if total == 1 else 's'} of the input are in the answer"
-        return told + without(found["missing"], count=total - matched)
+        return share_told(
+            found["matched_keywords"], total, what="keyword", done="in the answer", missing=found["missing"]
+        )
 
     return build_check(
         id="keyword-coverage-scorer",

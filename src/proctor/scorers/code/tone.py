@@ -13,6 +13,7 @@ from functools import cache
 from math import fsum
 from typing import Any
 
+from proctor.data.shown import plural
 from proctor.errors import UsageError, cut
 from proctor.scorers.texts import is_long
 from proctor.scoring.build import Findings, build_check
@@ -68,7 +69,7 @@ def tone(*, reference_tone: str | None = None) -> Scorer:
 
     def reason(ctx: StepContext) -> str:
         found = ctx.preprocess
-        sentences = f"{found['sentences']} sentence{'' if found['sentences'] == 1 else 's'}"
+        sentences = plural(found["sentences"], "sentence")
         if aim is None:
             return f"feeling {found['feeling']:+.2f} over {sentences}, variance {found['variance']:.2f}"
         return f"feeling {found['feeling']:+.2f} over {sentences}, {found['reference_feeling']:+.2f} in the reference"

@@ -1,0 +1,38 @@
+"""What a store gives back of the rows of earlier sittings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor import Eval, Item, checks, resume, run_evals
+from proctor.storage.found import Found
+
+
+async def answer(question: str) -> str:
+    return question
+
+
+async def test_rows_are_read_once_however_many_workers_ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many workers ask for finished rows at once; each row is read out of the store once."""
+    evaluation = Eval(
+        data=[Item(f"{number}?", id=f"item-{number}") for number in range(450)],
+        target=answer,
+        scorers=[checks.includes("?")],
+        concurrency=32,
+        store=tmp_path / "runs.db",
+    )
+    await run_evals(evaluation)
+    read: list[Any] = []
+    real = Found._read
+
+    async def counted(self: Found, rows: list[Any], **options: Any) -> Any:
+        read.extend(rows)
+        return await real(self, rows, **options)
+
+    monkeypatch.setattr(Found, "_read", counted)
+    result = await resume("latest", evaluation)
+    assert result.summary.items == 450
+    assert sorted(read) == sorted(set(read))
