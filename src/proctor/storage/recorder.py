@@ -77,7 +77,8 @@ class StoreRecorder:
             await self._close()
             raise
         self._database.share(engine)
-        self._numbers, self._next = found.numbers, found.next_number
+        self._numbers = found.numbers
+        self._first = self._next = found.next_number
         self._columns = dict(found.columns)
         self._writer = Writer(engine, self._address, sitting.pulse)
         if self._beginning.announce is not None:
@@ -177,6 +178,8 @@ class StoreRecorder:
         row = (result.item_id, result.repeat)
         opened = self._opened(row)
         del self._open[row]
+        if opened.no >= self._first:
+            del self._numbers[row]  # nothing more comes of it, and there may be millions
         opened.body = opened.body or self._pen.write(result.item)
         if opened.was_there:  # what of it is no longer asked for goes
             writer.forget(self._run, opened.no)
