@@ -31,7 +31,7 @@ Exit codes; when several apply, the first in this list:
     2  usage: an option, the file or its data cannot be used; nothing was run
     1  a gate missed on a measured score
     4  something could not be measured: errors, no replies, declined items
-       where a gate or threshold needed them, or nothing ran
+       where a gate or threshold needed them, nothing ran, or the store failed
     5  not enough evidence (given by later commands)
     6  a judge that may not be believed (given by later commands)
     3  a threshold missed on its measured mean
