@@ -365,6 +365,16 @@ LOOPS = {
         for _ in range(2):
             print(asyncio.run(run_evals(**made(), store=where)).status)
         """,
+    "under uvloop": """
+        import uvloop
+        async def main():
+            result = await run_evals(**made(), store=where)
+            async with Store(where) as store:
+                again = await resume(result.run, Eval(**made()), store=where)
+                print((await store.result("latest")).status)
+            print(again.status if len(again.items) == 40 else "?")
+        uvloop.run(main())
+        """,
     "in threads": """
         def work():
             print(run_evals_sync(**made(), store=where).status + "\\n", end="")
@@ -415,7 +425,7 @@ LOOPS = {
 HEAD = """
 import asyncio, sys, threading
 from tests.storage.test_faults import Slow, evaluation
-from proctor import Store, run_evals, run_evals_sync, start_evals
+from proctor import Eval, Store, resume, run_evals, run_evals_sync, start_evals
 
 where = sys.argv[1]
 made = lambda: evaluation(Slow())
