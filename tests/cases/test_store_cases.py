@@ -1,5 +1,6 @@
-"""Cases K06, R04 and Y07 over a store: what is in it, and what it says of a run in several sittings."""
+"""Cases D20, K06, R04 and Y07 over a store: what is in it, and what it says of a run, also of one under way."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -145,3 +146,39 @@ async def test_y07_a_kept_run_says_where_it_comes_from(where):
     ]  # fmt: skip
     assert found["scorers"]["own"]["version"] == "3"
     assert (found["data"]["item_ids"], found["seeds"]) == (["a", "b"], {"target_options.seed": 7})
+
+
+# ── D20 ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def slowly(given):
+    await asyncio.sleep(0.002)
+    return given
+
+
+async def test_d20_of_a_run_under_way_rows_that_ended_are_seen_whole(where):
+    async def one(run):
+        await asyncio.sleep(0.002)
+        return 1.0
+
+    run = start_evals(
+        target=slowly,
+        data=[Item(f"q{n}", id=f"i{n}") for n in range(100)],
+        gates=[checks.includes("q")],
+        scorers=[scorer(one, id=f"s{n}", version="1") for n in range(2)],
+        concurrency=4,
+        store=where,
+    )
+    await until_done(run, 10)
+    ended, looks = 0, 0
+    async with Store(where) as store:
+        while ended < 100:
+            page = await store.rows("latest", limit=100)
+            before, ended = ended, sum(row.status == "done" for row in page.rows)
+            assert ended >= before
+            for found in [row for row in page.rows if row.status == "done"][-2:]:
+                row = await store.row("latest", found.item_id)
+                assert (row.status, len(row.replies), len(row.outcomes)) == ("done", 1, 3)
+                looks += 1
+    assert looks > 2
+    assert (await run).status == "complete"
