@@ -124,6 +124,20 @@ async def test_nothing_changed(where):
     assert (result.run, result.status, result.summary.notes) == (name, "complete", ())
 
 
+class Objects:
+    async def generate(self, messages, *, thread_id, resource_id, options, request_context):
+        return await answer(messages[-1].text)
+
+
+async def test_whether_an_object_changed_cannot_be_told(where):
+    name = await stopped(where, target=Objects())
+    result = await resume(name, of(target=Objects()), store=where)
+    assert result.status == "complete"
+    assert [note for note in result.summary.notes if "cannot be told" in note] == [
+        "whether the target is still the same cannot be told; its replies were used"
+    ]
+
+
 async def test_a_run_that_is_not_there(where):
     name = await stopped(where)
     with pytest.raises(UsageError, match=f"Did you mean '?{name}"):

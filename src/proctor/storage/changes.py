@@ -10,7 +10,7 @@ from proctor.data.value import shown
 from proctor.scoring.fingerprint import UNKNOWN
 from proctor.storage.session import Session, differences
 
-__all__ = ["changes_of"]
+__all__ = ["changes_of", "untold"]
 
 _THAT_MATTER = (
     "allow_unscored_gates",
@@ -27,6 +27,17 @@ def changes_of(
 ) -> list[str]:
     """Every known difference, as half a sentence. *then*, *provenance*: where the run came from, and comes from now."""
     return [*differences(sessions, now), *_data(then, provenance), *_options(then, provenance)]
+
+
+def untold(now: Session) -> list[str]:
+    """What nobody can tell whether it is still the same, each as a note: what is kept of it is used."""
+    notes = []
+    if now.target == UNKNOWN:
+        notes.append("whether the target is still the same cannot be told; its replies were used")
+    columns = sorted(column.label for column, fingerprint in now.columns.items() if fingerprint == UNKNOWN)
+    if columns:
+        notes.append(f"whether these are still the same cannot be told: {', '.join(columns)}")
+    return notes
 
 
 def _data(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -20,7 +20,7 @@ from proctor.errors import ProctorError, UsageError
 from proctor.running.kept import Beginning
 from proctor.running.plan import Plan
 from proctor.running.record import utc_now
-from proctor.storage.changes import changes_of
+from proctor.storage.changes import changes_of, untold
 from proctor.storage.engine import writing
 from proctor.storage.names import new_name
 from proctor.storage.schema import EVAL, ITEM, SITTING
@@ -143,7 +143,7 @@ async def begin_sitting(engine: AsyncEngine, beginning: Beginning, *, plan: Plan
         started_at=row["started_at"],
         spent_ms=sum(each["elapsed_ms"] for each in earlier),
         sessions=sessions | {number: session},
-        notes=tuple(f"the run was gone on with although {what}" for what in changed),
+        notes=(*(f"the run was gone on with although {what}" for what in changed), *untold(session)),
     )
 
 
