@@ -123,10 +123,20 @@ def test_it_costs_little():
 # ── the target ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+class Agent:
+    def __init__(self, word):
+        self.word = word
+
+    async def generate(self, messages, **options):
+        return self.word
+
+
 def test_targets_have_a_name_and_a_fingerprint():
     assert provenance(target="json:dumps")["target"]["name"] == "json:dumps"
     agent = provenance(target=ScriptedAgent("ok"))["target"]
     assert agent == {"name": "proctor.testing.agent.ScriptedAgent", "fingerprint": "unknown"}
+    assert provenance(target=Agent("a"))["target"] == provenance(target=Agent("b"))["target"]
+    assert provenance(target=Agent("a"))["target"]["fingerprint"][0] == "~"
     assert provenance(target=str.upper)["target"]["name"] == "str.upper"
     assert provenance(target=None, data=[{"output": 1.0}])["target"] is None
     changed = provenance(target=lambda text: text + "!")["target"]

@@ -138,6 +138,17 @@ async def test_whether_an_object_changed_cannot_be_told(where):
     ]
 
 
+class Others:
+    async def generate(self, messages, *, thread_id, resource_id, options, request_context):
+        return await another(messages[-1].text)
+
+
+async def test_that_its_class_is_another_can_be_told(where):
+    name = await stopped(where, target=Objects())
+    with pytest.raises(UsageError, match="the target is another"):
+        await resume(name, of(target=Others()), store=where)
+
+
 async def test_a_run_that_is_not_there(where):
     name = await stopped(where)
     with pytest.raises(UsageError, match=f"Did you mean '?{name}"):

@@ -6,6 +6,7 @@ from proctor import Eval, checks, scorer
 from proctor.data.column import Column
 from proctor.scoring.fingerprint import UNKNOWN
 from proctor.storage.session import Session, known_difference, session_of
+from proctor.testing import ScriptedAgent
 
 
 def answer(given):
@@ -76,8 +77,10 @@ def test_what_is_another_target(one, two):
     assert target_of(one) != target_of(two)
 
 
-def test_of_an_object_nothing_is_known():
-    assert target_of(Agent()) == UNKNOWN
+def test_of_an_object_its_class_is_known_but_of_a_frameworks_nothing():
+    assert target_of(Agent())[0] == "~"
+    assert target_of(Agent()) == target_of(Agent())
+    assert target_of(ScriptedAgent("a")) == UNKNOWN
     assert target_of(None) == "none"
 
 

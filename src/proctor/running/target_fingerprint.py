@@ -16,20 +16,43 @@ from proctor.errors import EncodingError
 from proctor.plugins import import_object
 from proctor.scoring.fingerprint import UNKNOWN, function_content
 
-__all__ = ["NO_TARGET", "digest_of", "target_fingerprint"]
+__all__ = ["NO_TARGET", "digest_of", "is_whole", "target_fingerprint"]
 
 NO_TARGET = "none"
+_IN_PART = "~"
 _SETTINGS = (str, float, bool, type(None))
 
 
 def target_fingerprint(target: Any) -> str:
-    """The fingerprint of what was given as a target: `none` without one, `unknown` for what has no source text."""
+    """The fingerprint of what was given as a target: `none` without one, `unknown` for what has no source text.
+
+    Of an object it is of the class as the user wrote it, behind a `~`: what the object holds is not in it, so that it
+    can be known to be another, and not to be the same.
+    """
     if target is None:
         return NO_TARGET
     thing = import_object(target) if isinstance(target, str) else target
     try:
         return digest_of(_content(thing))
     except (EncodingError, RecursionError):
+        return _of_class(type(thing))
+
+
+def is_whole(fingerprint: str) -> bool:
+    """Whether two equal ones are of the same target."""
+    return fingerprint != UNKNOWN and not fingerprint.startswith(_IN_PART)
+
+
+def _of_class(kind: type) -> str:
+    """Of the source of a user's class; a framework's says nothing of what is done with it."""
+    import inspect
+
+    try:
+        home = inspect.getsourcefile(kind) or ""
+        if kind.__module__.startswith("proctor.") or "site-packages" in home or "dist-packages" in home:
+            return UNKNOWN
+        return _IN_PART + digest_of(inspect.getsource(kind))
+    except (OSError, TypeError):
         return UNKNOWN
 
 

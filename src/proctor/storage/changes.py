@@ -7,6 +7,7 @@ from typing import Any
 
 from proctor.data.shown import plural
 from proctor.data.value import shown
+from proctor.running.target_fingerprint import is_whole
 from proctor.scoring.fingerprint import UNKNOWN
 from proctor.storage.session import Session, differences
 
@@ -32,7 +33,7 @@ def changes_of(
 def untold(now: Session) -> list[str]:
     """What nobody can tell whether it is still the same, each as a note: what is kept of it is used."""
     notes = []
-    if now.target == UNKNOWN:
+    if not is_whole(now.target):
         notes.append("whether the target is still the same cannot be told; its replies were used")
     columns = sorted(column.label for column, fingerprint in now.columns.items() if fingerprint == UNKNOWN)
     if columns:

@@ -23,6 +23,7 @@ from proctor.data.value import shown
 from proctor.errors import ProctorError, UsageError, safe_message
 from proctor.running.plan import Plan
 from proctor.running.record import Event, Known, RowId, begun_row, utc_now
+from proctor.running.target_fingerprint import is_whole
 from proctor.scoring.fingerprint import UNKNOWN
 from proctor.storage.file import append, open_alone, reading
 from proctor.storage.index import Index, Place
@@ -182,7 +183,7 @@ class JsonlRecorder:
             return tuple(notes)
         if self._accepts and known_difference(index.sessions, now):
             notes.append(f"{self.path}: replies of another target were accepted")
-        elif now.target == UNKNOWN:
+        elif not is_whole(now.target):
             notes.append(f"{self.path}: whether the target is still the same cannot be told; its replies were used")
         in_use = index.in_use() if any(self._stale) else ()
         others = sorted({column.label for session in in_use for column in self._stale[session]})
