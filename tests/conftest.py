@@ -1,3 +1,4 @@
+import asyncio
 import os
 import platform
 from collections.abc import Iterator
@@ -5,12 +6,16 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
+from tests.golden.replay import replayed
 from tests.postgres import Postgres, programs
 from tests.support import ROOT, missing, shared_root
 
 # A loaded machine is slow, not wrong.
 settings.register_profile("proctor", deadline=None)
 settings.load_profile("proctor")
+
+
+MOST_WORKERS = 6
 
 
 def pytest_report_header() -> str:
@@ -20,9 +25,38 @@ def pytest_report_header() -> str:
     return f"proctor: {machine}; shared data {'found' if shared else without}; PostgreSQL {postgres or without}"
 
 
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist, as the next but one
+def pytest_xdist_auto_num_workers() -> int:
+    """What `-n auto` is: a single core is shared with nobody, and many would wait for each other's databases."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, MOST_WORKERS) if cores > 1 else 0
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if is_worker(session.config):
+        session.config.workeroutput["replayed"] = replayed
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node) -> None:
+    replayed.extend(getattr(node, "workeroutput", {}).get("replayed", ()))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if replayed:
+        terminalreporter.section("replayed cases of the reference")
+        for line in sorted(replayed):
+            terminalreporter.line(line)
+
+
+def is_worker(config: pytest.Config) -> bool:
+    """Whether this is one of several processes that share the tests."""
+    return hasattr(config, "workerinput")
+
+
 @pytest.fixture(scope="session")
 def postgres():
-    """A PostgreSQL server; a test that stops it need not start it again."""
+    """A PostgreSQL server, of this process alone; a test that stops it need not start it again."""
     found = programs()
     if found is None:
         missing("PostgreSQL")
@@ -36,6 +70,34 @@ def postgres_url(postgres):
     """The address of a new and empty database, with a password in it."""
     postgres.start()
     database = postgres.database()
+    yield postgres.url(database)
+    postgres.drop(database)
+
+
+@pytest.fixture(scope="session")
+def postgres_store(postgres):
+    """The name of a database with the tables of a store, to be copied: sooner there than made for every test."""
+    postgres.start()
+    database = postgres.database()
+    asyncio.run(make_tables(postgres.url(database)))
+    return database
+
+
+async def make_tables(url):
+    from proctor.storage.address import address_of
+    from proctor.storage.engine import make_engine
+    from proctor.storage.migrations import migrate
+
+    engine = make_engine(address_of(url))
+    await migrate(engine, where=url)
+    await engine.dispose()
+
+
+@pytest.fixture
+def store_url(postgres, postgres_store):
+    """The address of a new store in PostgreSQL, with a password in it."""
+    postgres.start()
+    database = postgres.database(like=postgres_store)
     yield postgres.url(database)
     postgres.drop(database)
 
@@ -67,7 +129,7 @@ WAITING = {
 # These take much to work on, or the database server.
 MANY = ("linear", "megabytes", "backtracks", "long", "five_mb", "postgres")
 # These start processes.
-NEEDING = {"start_proctor", "postgres", "postgres_url"}
+NEEDING = {"start_proctor", "postgres", "postgres_url", "store_url"}
 
 
 def is_slow(item: pytest.Item) -> bool:
