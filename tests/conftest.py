@@ -111,10 +111,29 @@ def _no_runs_are_kept() -> Iterator[None]:
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at -m
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if is_slow(item):
             item.add_marker(pytest.mark.slow)
+    if is_worker(config):
+        items.sort(key=lambda item: LONGEST.get(place_of(item), len(LONGEST)))
+
+
+def place_of(item: pytest.Item) -> str:
+    """`storage/test_faults.py` of the tests, `docs/store.md`."""
+    return item.path.relative_to(ROOT).as_posix().removeprefix("tests/")
+
+
+# The files that take longest, which several processes begin with: none is left alone with one of them at the end.
+LONGEST = {
+    place: at
+    for at, place in enumerate([
+        "storage/test_store_kills.py", "storage/test_faults.py", "cases/test_code_scorer_cases.py",
+        "storage/test_recorders.py", "docs/store.md", "docs/cli.md", "storage/test_memory.py",
+        "cli/test_store_looking.py", "cli/test_progress.py", "storage/test_cache.py", "real/test_bfcl.py",
+        "storage/test_jsonl_kills.py", "house/test_import_budget.py",
+    ])
+}  # fmt: skip
 
 
 # These wait, for time limits, threads and loops to end, or run whole programs.
@@ -135,7 +154,7 @@ NEEDING = {"start_proctor", "postgres", "postgres_url", "store_url"}
 def is_slow(item: pytest.Item) -> bool:
     """Whether `./check fast` leaves it out without being told: it tries many values or cases, or starts a process."""
     place = item.path.relative_to(ROOT)
-    below_tests = place.as_posix().removeprefix("tests/")
+    below_tests = place_of(item)
     return (
         place.suffix == ".md"
         or below_tests in WAITING
