@@ -1,3 +1,4 @@
+import asyncio
 import os
 import platform
 from collections.abc import Iterator
@@ -5,12 +6,16 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
+from tests.golden.replay import replayed
 from tests.postgres import Postgres, programs
 from tests.support import ROOT, missing, shared_root
 
 # A loaded machine is slow, not wrong.
 settings.register_profile("proctor", deadline=None)
 settings.load_profile("proctor")
+
+
+MOST_WORKERS = 6
 
 
 def pytest_report_header() -> str:
@@ -20,9 +25,38 @@ def pytest_report_header() -> str:
     return f"proctor: {machine}; shared data {'found' if shared else without}; PostgreSQL {postgres or without}"
 
 
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist, as the next but one
+def pytest_xdist_auto_num_workers() -> int:
+    """What `-n auto` is: a single core is shared with nobody, and many would wait for each other's databases."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, MOST_WORKERS) if cores > 1 else 0
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if is_worker(session.config):
+        session.config.workeroutput["replayed"] = replayed
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node) -> None:
+    replayed.extend(getattr(node, "workeroutput", {}).get("replayed", ()))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if replayed:
+        terminalreporter.section("replayed cases of the reference")
+        for line in sorted(replayed):
+            terminalreporter.line(line)
+
+
+def is_worker(config: pytest.Config) -> bool:
+    """Whether this is one of several processes that share the tests."""
+    return hasattr(config, "workerinput")
+
+
 @pytest.fixture(scope="session")
 def postgres():
-    """A PostgreSQL server; a test that stops it need not start it again."""
+    """A PostgreSQL server, of this process alone; a test that stops it need not start it again."""
     found = programs()
     if found is None:
         missing("PostgreSQL")
@@ -40,6 +74,34 @@ def postgres_url(postgres):
     postgres.drop(database)
 
 
+@pytest.fixture(scope="session")
+def postgres_store(postgres):
+    """The name of a database with the tables of a store, to be copied: sooner there than made for every test."""
+    postgres.start()
+    database = postgres.database()
+    asyncio.run(make_tables(postgres.url(database)))
+    return database
+
+
+async def make_tables(url):
+    from proctor.storage.address import address_of
+    from proctor.storage.engine import make_engine
+    from proctor.storage.migrations import migrate
+
+    engine = make_engine(address_of(url))
+    await migrate(engine, where=url)
+    await engine.dispose()
+
+
+@pytest.fixture
+def store_url(postgres, postgres_store):
+    """The address of a new store in PostgreSQL, with a password in it."""
+    postgres.start()
+    database = postgres.database(like=postgres_store)
+    yield postgres.url(database)
+    postgres.drop(database)
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _no_runs_are_kept() -> Iterator[None]:
     """`proctor run` leaves nothing behind in the folder of a test, but where that is what is tested."""
@@ -49,10 +111,29 @@ def _no_runs_are_kept() -> Iterator[None]:
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at -m
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if is_slow(item):
             item.add_marker(pytest.mark.slow)
+    if is_worker(config):
+        items.sort(key=lambda item: LONGEST.get(place_of(item), len(LONGEST)))
+
+
+def place_of(item: pytest.Item) -> str:
+    """`storage/test_faults.py` of the tests, `docs/store.md`."""
+    return item.path.relative_to(ROOT).as_posix().removeprefix("tests/")
+
+
+# The files that take longest, which several processes begin with: none is left alone with one of them at the end.
+LONGEST = {
+    place: at
+    for at, place in enumerate([
+        "storage/test_store_kills.py", "storage/test_faults.py", "cases/test_code_scorer_cases.py",
+        "storage/test_recorders.py", "docs/store.md", "docs/cli.md", "storage/test_memory.py",
+        "cli/test_store_looking.py", "cli/test_progress.py", "storage/test_cache.py", "real/test_bfcl.py",
+        "storage/test_jsonl_kills.py", "house/test_import_budget.py",
+    ])
+}  # fmt: skip
 
 
 # These wait, for time limits, threads and loops to end, or run whole programs.
@@ -67,13 +148,13 @@ WAITING = {
 # These take much to work on, or the database server.
 MANY = ("linear", "megabytes", "backtracks", "long", "five_mb", "postgres")
 # These start processes.
-NEEDING = {"start_proctor", "postgres", "postgres_url"}
+NEEDING = {"start_proctor", "postgres", "postgres_url", "store_url"}
 
 
 def is_slow(item: pytest.Item) -> bool:
     """Whether `./check fast` leaves it out without being told: it tries many values or cases, or starts a process."""
     place = item.path.relative_to(ROOT)
-    below_tests = place.as_posix().removeprefix("tests/")
+    below_tests = place_of(item)
     return (
         place.suffix == ".md"
         or below_tests in WAITING

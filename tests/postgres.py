@@ -3,6 +3,7 @@
 Run as a program, says where the server's programs are; exits with 1 when there are none of version 15 or newer.
 """
 
+import asyncio
 import os
 import re
 import secrets
@@ -11,15 +12,18 @@ import socket
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 OLDEST = 15
 USER = "proctor"
-PROGRAMS = ("initdb", "pg_ctl", "createdb", "dropdb")
+PROGRAMS = ("initdb", "pg_ctl")
 SETTINGS = """
 listen_addresses = '127.0.0.1'
 unix_socket_directories = ''
 fsync = off
+full_page_writes = off
+autovacuum = off
 shared_buffers = 32MB
 max_connections = 100
 log_min_messages = fatal
@@ -95,17 +99,17 @@ class Postgres:
     def url(self, database="postgres", *, scheme="postgresql"):
         return f"{scheme}://{USER}:{self.password}@127.0.0.1:{self.port}/{database}"
 
-    def database(self):
-        """The name of a new and empty database."""
+    def database(self, like="template0"):
+        """The name of a new database: an empty one, or a copy of another, to which nobody may be connected."""
         self._databases += 1
         name = f"test_{self._databases}"
-        self._run("createdb", *self._access, "--template", "template0", name)
+        self._tell(f'CREATE DATABASE "{name}" TEMPLATE "{like}" STRATEGY FILE_COPY')  # several times as fast
         return name
 
     def drop(self, database):
         """Take a database away, whoever is connected to it."""
         self.start()
-        self._run("dropdb", *self._access, "--force", "--if-exists", database)
+        self._tell(f'DROP DATABASE IF EXISTS "{database}" WITH (FORCE)')
 
     def remove(self):
         """Stop the server, and leave nothing."""
@@ -114,9 +118,19 @@ class Postgres:
         finally:
             shutil.rmtree(self._home, ignore_errors=True)
 
-    @property
-    def _access(self):
-        return ["--host", "127.0.0.1", "--port", str(self.port), "--username", USER, "--no-password"]
+    def _tell(self, command):
+        """In a thread, since whoever asks may be in a loop; over a connection, which is sooner there than a program."""
+        import asyncpg  # which this file does without as a program
+
+        async def execute():
+            connection = await asyncpg.connect(self.url())
+            try:
+                await connection.execute(command)
+            finally:
+                await connection.close()
+
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, execute()).result()
 
     def _run(self, program, *arguments):
         """Into a file, not a pipe: the server that `pg_ctl` leaves behind would keep a pipe open."""

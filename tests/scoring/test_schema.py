@@ -85,7 +85,7 @@ def test_a_wrong_input_says_so():
     assert caught.value.__cause__.code == "INPUT_SCHEMA_MISMATCH"
 
 
-@pytest.mark.parametrize("schema", [object(), 5, "no such name"], ids=str)
+@pytest.mark.parametrize("schema", [object(), 5, "no such name"], ids=["object", "5", "text"])
 def test_what_is_no_schema_is_refused_when_it_is_written(schema):
     with pytest.raises(UsageError, match="is no schema"):
         typed(output=schema)

@@ -34,8 +34,8 @@ class TestSQLiteCache(CacheContract):
 
 class TestPostgresCache(CacheContract):
     @pytest.fixture
-    def cache(self, postgres_url):
-        return Store(postgres_url).cache()
+    def cache(self, store_url):
+        return Store(store_url).cache()
 
 
 class TestCacheOfAnOpenStore(CacheContract):
@@ -48,14 +48,14 @@ class TestCacheOfAnOpenStore(CacheContract):
 
 class TestCacheOfAnOpenPostgres(CacheContract):
     @pytest.fixture
-    async def cache(self, postgres_url):
-        async with Store(postgres_url) as store:
+    async def cache(self, store_url):
+        async with Store(store_url) as store:
             yield store.cache()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def where(request, tmp_path):
-    return str(tmp_path / "proctor.db") if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+    return str(tmp_path / "proctor.db") if request.param == "sqlite" else request.getfixturevalue("store_url")
 
 
 # ── N01-N04 ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -240,8 +240,8 @@ async def test_a_store_that_was_closed_leaves_its_cache_usable(where):
     assert await cache.get("1-b") == CALL
 
 
-async def test_a_server_that_was_restarted_costs_no_answer(postgres, postgres_url):
-    async with Store(postgres_url) as store:
+async def test_a_server_that_was_restarted_costs_no_answer(postgres, store_url):
+    async with Store(store_url) as store:
         cache = store.cache()
         await cache.put("1-a", CALL)
         postgres.stop()

@@ -67,8 +67,8 @@ async def test_the_table_and_the_failures_are_those_of_rows_in_memory(tmp_path, 
     assert stored._repr_html_() == eager._repr_html_()
 
 
-async def test_the_table_is_the_same_in_postgres(postgres_url):
-    stored, eager = await results(postgres_url, KINDS["everything"])
+async def test_the_table_is_the_same_in_postgres(store_url):
+    stored, eager = await results(store_url, KINDS["everything"])
     assert str(stored) == str(eager)
     assert list(stored.failures()) == list(eager.failures())
 

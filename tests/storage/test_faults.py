@@ -67,7 +67,7 @@ def integrity(path):
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def where(request, tmp_path):
-    return tmp_path / "x.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+    return tmp_path / "x.db" if request.param == "sqlite" else request.getfixturevalue("store_url")
 
 
 # ── a full disk ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -192,32 +192,32 @@ async def test_a_run_that_goes_on_is_not_deleted_by_mistake(where):
 # ── PostgreSQL goes and comes ──────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_server_that_is_away_for_a_moment_costs_nothing(postgres, postgres_url):
+async def test_a_server_that_is_away_for_a_moment_costs_nothing(postgres, store_url):
     async def restart():
         await asyncio.to_thread(postgres.stop)
         asyncio.get_running_loop().call_later(0.5, threading.Thread(target=postgres.start).start)
 
     target = Slow(at="20", does=restart)
-    result = await run_evals(**evaluation(target), store=postgres_url)
+    result = await run_evals(**evaluation(target), store=store_url)
     assert (result.status, len(target.asked), len(result.items)) == ("complete", COUNT, COUNT)
-    assert (await shown(postgres_url)).status == "complete"
+    assert (await shown(store_url)).status == "complete"
 
 
-async def test_r13_a_server_that_stays_away_ends_the_run(postgres, postgres_url, monkeypatch):
+async def test_r13_a_server_that_stays_away_ends_the_run(postgres, store_url, monkeypatch):
     monkeypatch.setattr(writer, "_PATIENCE_S", 0.5)
 
     async def stop():
         await asyncio.to_thread(postgres.stop)
 
     target = Slow(at="20", does=stop)
-    said = await stops(target, postgres_url)
+    said = await stops(target, store_url)
     assert "cannot be written" in said
     assert postgres.password not in said
     await asyncio.to_thread(postgres.start)
-    info = await shown(postgres_url)
+    info = await shown(store_url)
     assert (info.status, info.verdict) == ("interrupted", None)
     asked = len(target.asked)
-    result = await resume(info.name, Eval(**evaluation(target)), store=postgres_url)
+    result = await resume(info.name, Eval(**evaluation(target)), store=store_url)
     assert (result.status, len(result.items)) == ("complete", COUNT)
     assert len(target.asked) - COUNT <= asked - info.finished
 

@@ -31,8 +31,8 @@ class TestSQLiteThreads(MemoryContract):
 
 class TestPostgresThreads(MemoryContract):
     @pytest.fixture
-    def memory(self, postgres_url):
-        return Store(postgres_url).threads()
+    def memory(self, store_url):
+        return Store(store_url).threads()
 
 
 class TestThreadsOfAnOpenStore(MemoryContract):
@@ -45,7 +45,7 @@ class TestThreadsOfAnOpenStore(MemoryContract):
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def where(request, tmp_path):
-    return str(tmp_path / "proctor.db") if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+    return str(tmp_path / "proctor.db") if request.param == "sqlite" else request.getfixturevalue("store_url")
 
 
 APPENDING = """

@@ -30,7 +30,7 @@ STORES = ["sqlite", "postgresql"]
 
 @pytest.fixture
 def where(request, tmp_path):
-    return tmp_path / "x.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+    return tmp_path / "x.db" if request.param == "sqlite" else request.getfixturevalue("store_url")
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def place(request, tmp_path):
         return in_memory()
     if request.param == "lines":
         return in_lines(tmp_path / "x.jsonl")
-    return in_store(tmp_path / "x.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url"))
+    return in_store(tmp_path / "x.db" if request.param == "sqlite" else request.getfixturevalue("store_url"))
 
 
 def among(names, *, argument):

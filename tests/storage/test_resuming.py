@@ -29,7 +29,7 @@ DATA = [Item(f"{n}", id=f"i{n}") for n in range(6)]
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def where(request, tmp_path):
-    return tmp_path / "x.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+    return tmp_path / "x.db" if request.param == "sqlite" else request.getfixturevalue("store_url")
 
 
 def length(run):
