@@ -143,7 +143,8 @@ class StoreRecorder:
         writer, self._writer = self._writer, None
         try:
             if writer is not None and self._sitting is not None:
-                self._sitting.breaks_off()
+                if self._sitting.breaks_off():
+                    writer.beat()
                 await writer.close()
         finally:
             await self._close()

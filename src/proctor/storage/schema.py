@@ -190,5 +190,6 @@ CACHED_CALL = _table(
 )
 """*model*: the one that answered, by the provider's word. *kept_at*: when the answer was put there."""
 
-OF_A_RUN = (JUDGE_EXECUTION, OUTCOME, REPLY, ITEM, EVAL_COLUMN, SITTING, EVAL)
-"""Every table that holds rows of a run, in the order they are deleted in."""
+OF_A_RUN = (EVAL, SITTING, EVAL_COLUMN, ITEM, REPLY, OUTCOME, JUDGE_EXECUTION)
+"""Every table that holds rows of a run, in the order they are deleted in: that in which a run is written, so that in
+PostgreSQL the one waits for the other, and what is written meanwhile goes too."""

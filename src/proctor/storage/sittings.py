@@ -78,9 +78,10 @@ class Sitting:
             message = f"the run {self.name} was deleted from the store while it was running: nothing more is kept of it"
             raise ProctorError(message, code="STORE_FAILED")
 
-    def breaks_off(self) -> None:
-        """What the next commits say, unless `ends_with` has said it: that nobody works at the run any more."""
-        self._broke_off = True
+    def breaks_off(self) -> bool:
+        """Have the next commits say that nobody works at the run any more; not, and False, once `ends_with` did."""
+        self._broke_off = self._ended is None
+        return self._broke_off
 
     def is_over(self) -> None:
         """Nothing will be written any more, even if it could not be said."""
