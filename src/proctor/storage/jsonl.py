@@ -168,10 +168,7 @@ class JsonlRecorder:
                 f"its replies are of another run: {other} not the same. Give another path; or, to go on with these "
                 "replies, JsonlRecorder(..., other_target='accept')"
             )
-        self._stale = [
-            frozenset(column for column in then.columns if then.differs_in(column, now)) for then in sessions
-        ]
-        self._stale.append(frozenset())  # of the run that begins
+        self._stale = [*(then.others(now) for then in sessions), frozenset()]  # the last: of the run that begins
 
     def _notes(self, now: Session) -> tuple[str, ...]:
         index, notes = self._index, []

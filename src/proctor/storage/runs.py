@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from proctor.data.stored import RunInfo
 from proctor.errors import UnknownName, UsageError
-from proctor.storage.schema import EVAL, ITEM, SITTING
+from proctor.storage.schema import ENDED, EVAL, ITEM, SITTING
 from proctor.storage.sittings import is_alive
 from proctor.storage.texts import from_json, plain_text
 
@@ -44,7 +44,7 @@ async def _counted(connection: AsyncConnection, row: Any) -> tuple[int, int]:
         return int(row["rows"]), int(row["finished"])
     query = select(ITEM.c.status, func.count()).where(ITEM.c.eval == row["eval"]).group_by(ITEM.c.status)
     found = {status: int(count) for status, count in await connection.execute(query)}
-    return sum(found.values()), found.get("done", 0) + found.get("error", 0)
+    return sum(found.values()), sum(found.get(status, 0) for status in ENDED)
 
 
 async def _parents(connection: AsyncConnection, ids: list[str]) -> dict[str | None, str]:

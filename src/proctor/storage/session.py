@@ -43,6 +43,10 @@ class Session(Value):
         """Whether the scorer of a column is known to be another now."""
         return _differ(self.columns.get(column, UNKNOWN), now.columns.get(column, UNKNOWN))
 
+    def others(self, now: Session) -> frozenset[Column]:
+        """The columns whose scorer is known to be another now."""
+        return frozenset(column for column in self.columns if self.differs_in(column, now))
+
 
 def read_session(written: Any) -> Session:
     """What `Session.to_json` gave. Raises LookupError, TypeError or ValueError for anything else."""

@@ -23,7 +23,7 @@ from proctor.running.record import utc_now
 from proctor.storage.changes import changes_of
 from proctor.storage.engine import writing
 from proctor.storage.names import new_name
-from proctor.storage.schema import EVAL, ITEM, SITTING
+from proctor.storage.schema import ENDED, EVAL, ITEM, SITTING
 from proctor.storage.session import Session, read_session, session_of
 from proctor.storage.texts import Pen, from_json, plain_text, written_text
 
@@ -104,7 +104,7 @@ class Sitting:
         self._ended = values, result.status, max(whole - self.spent_ms, 0.0)
 
 
-_COUNTED = {"rows": (), "finished": (ITEM.c.status.in_(("done", "error")),)}
+_COUNTED = {"rows": (), "finished": (ITEM.c.status.in_(ENDED),)}
 
 
 def _count(run: int, *where: Any) -> Any:
