@@ -20,7 +20,7 @@ from proctor.errors import ProctorError, UsageError
 from proctor.running.kept import Beginning
 from proctor.running.plan import Plan
 from proctor.running.record import utc_now
-from proctor.storage.changes import changes_of
+from proctor.storage.differences import all_differences
 from proctor.storage.engine import writing
 from proctor.storage.names import new_name
 from proctor.storage.schema import ENDED, EVAL, ITEM, SITTING
@@ -129,7 +129,7 @@ async def begin_sitting(engine: AsyncEngine, beginning: Beginning, *, plan: Plan
         _refuse_living(row, earlier)
         sessions = {int(each["number"]): read_session(from_json(each["session"])) for each in earlier}
         then = {} if row["provenance"] is None else from_json(row["provenance"])
-        changed = changes_of(list(sessions.values()), session, then=then, provenance=plan.provenance)
+        changed = all_differences(list(sessions.values()), session, then=then, provenance=plan.provenance)
         if changed and not beginning.allow_changes:
             raise UsageError(_changed(row["name"], changed), code="RUN_CHANGED")
         number = max(sessions, default=0) + 1
