@@ -181,7 +181,7 @@ MESSAGE = _table(
     Column("message_id", Text),
     Column("body", Text, nullable=False),
 )
-"""*message_id*: the message's own; NULL for one without."""
+"""*message_id*: the message's own; for one without, one that its append made."""
 
 CACHED_CALL = _table(
     "cached_call",
