@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from datetime import timedelta
 from textwrap import dedent
 
 import pytest
@@ -165,6 +166,14 @@ async def test_d26_runs_are_deleted_in_any_order_and_leave_nothing(where):
             await store.delete(names[0])
         await store.delete(names[2])
         assert await left_over(store) == 0
+
+
+async def test_two_may_prune_at_once(where):
+    names = {(await run_evals(**evaluation(Slow()), store=where)).run for _ in range(3)}
+    async with Store(where) as one, Store(where) as other:
+        gone = await asyncio.gather(*(store.prune(older_than=timedelta(0)) for store in (one, other)))
+        assert sorted(info.name for infos in gone for info in infos) == sorted(names)
+        assert await left_over(one) == 0
 
 
 async def test_what_is_written_while_a_run_is_deleted_goes_too(postgres_url):

@@ -1,4 +1,4 @@
-"""Finding runs in a store: lists of them, and the one that a name means."""
+"""Finding runs in a store: lists of them, and the one that a name means; and deleting one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from proctor.data.stored import RunInfo
 from proctor.errors import UnknownName, UsageError
-from proctor.storage.schema import ENDED, EVAL, ITEM, SITTING
+from proctor.storage.schema import ENDED, EVAL, ITEM, OF_A_RUN, SITTING
 from proctor.storage.sittings import is_alive
 from proctor.storage.texts import from_json, plain_text
 
-__all__ = ["infos", "named", "number_of"]
+__all__ = ["infos", "named", "number_of", "remove"]
 
 _LATEST = re.compile(r"latest(?:~(\d+))?")
 _SHORTEST_ID = 6
@@ -110,3 +110,19 @@ async def number_of(connection: AsyncConnection, name: str) -> int:
 
 async def _numbers(connection: AsyncConnection, query: Any) -> list[int]:
     return [int(number) for number in (await connection.execute(query)).scalars()]
+
+
+async def remove(connection: AsyncConnection, name: str, *, force: bool = False) -> RunInfo:
+    """Delete the run that *name* means; see `Store.delete`."""
+    run = await number_of(connection, name)
+    this = EVAL.c.eval == run
+    await connection.execute(select(EVAL.c.eval).where(this).with_for_update())  # who would go on with it waits
+    found = await infos(connection, this, limit=1)
+    if not found:
+        raise UnknownName("run", name, [])
+    info = found[0]
+    if info.status == "running" and not force:
+        raise UsageError(f"{info.name} is being run: wait for its end, or stop it", code="RUN_UNDER_WAY")
+    for table in OF_A_RUN:
+        await connection.execute(table.delete().where(table.c.eval == run))
+    return info
