@@ -10,9 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from proctor.data.stored import RunInfo
 from proctor.errors import UnknownName, UsageError
-from proctor.storage.schema import ENDED, EVAL, ITEM, OF_A_RUN, SITTING
+from proctor.storage.schema import ENDED, EVAL, ITEM, MOST, OF_A_RUN, SITTING
 from proctor.storage.sittings import is_alive
-from proctor.storage.texts import from_json, plain_text
+from proctor.storage.texts import from_json, plain_text, written_text
 
 __all__ = ["infos", "named", "number_of", "remove"]
 
@@ -20,10 +20,10 @@ _LATEST = re.compile(r"latest(?:~(\d+))?")
 _SHORTEST_ID = 6
 
 
-async def infos(connection: AsyncConnection, *where: Any, limit: int | None, offset: int = 0) -> list[RunInfo]:
+async def infos(connection: AsyncConnection, *where: Any, limit: int | None) -> list[RunInfo]:
     """The runs for which *where* holds, newest first."""
-    query = select(EVAL).where(*where).order_by(EVAL.c.started_at.desc(), EVAL.c.eval.desc()).offset(offset)
-    rows = (await connection.execute(query if limit is None else query.limit(limit))).mappings().all()
+    query = select(EVAL).where(*where).order_by(EVAL.c.started_at.desc(), EVAL.c.eval.desc())
+    rows = (await connection.execute(query if limit is None else query.limit(min(limit, MOST)))).mappings().all()
     runs = [int(row["eval"]) for row in rows]
     sittings: dict[int, list[Any]] = {run: [] for run in runs}
     for start in range(0, len(runs), 500):
@@ -95,11 +95,13 @@ async def number_of(connection: AsyncConnection, name: str) -> int:
     query = select(EVAL.c.eval).limit(2)
     if (latest := _LATEST.fullmatch(name)) is not None:
         newest = query.order_by(EVAL.c.started_at.desc(), EVAL.c.eval.desc())
-        found = await _numbers(connection, newest.offset(int(latest[1] or 0)).limit(1))
+        found = await _numbers(connection, newest.offset(min(int(latest[1] or 0), MOST)).limit(1))
     else:
-        found = await _numbers(connection, query.where(EVAL.c.name == name))
+        found = await _numbers(connection, query.where(EVAL.c.name == written_text(name)))
         if not found and len(name) >= _SHORTEST_ID:
-            found = await _numbers(connection, query.where(EVAL.c.eval_id.startswith(name, autoescape=True)))
+            found = await _numbers(
+                connection, query.where(EVAL.c.eval_id.startswith(written_text(name), autoescape=True))
+            )
     if len(found) > 1:
         raise UsageError(f"several runs have an id that begins with {name}: give more of it", code="NO_SUCH_RUN")
     if not found:

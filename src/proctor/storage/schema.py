@@ -11,8 +11,8 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Column, Float, Index, Integer, MetaData, Table, Text
 
 __all__ = [
-    "CACHED_CALL", "ENDED", "EVAL", "EVAL_COLUMN", "ITEM", "JUDGE_EXECUTION", "MESSAGE", "METADATA", "OF_A_RUN",
-    "OUTCOME", "REPLY", "SCHEMA_VERSION", "SITTING", "THREAD",
+    "CACHED_CALL", "ENDED", "EVAL", "EVAL_COLUMN", "ITEM", "JUDGE_EXECUTION", "MESSAGE", "METADATA", "MOST",
+    "OF_A_RUN", "OUTCOME", "REPLY", "SCHEMA_VERSION", "SITTING", "THREAD",
 ]  # fmt: skip
 
 METADATA = MetaData()
@@ -123,6 +123,9 @@ ITEM = _table(
 there is either or the target failed, else 1, so that failures come first. *worst*: the lowest score, each on 0 to 1
 with 1 as its good end; NULL when there is none. *status*: `begun` until the row ends. The last columns of the indexes
 are what pages in their order are filtered by: see `pages.py`."""
+
+MOST = 2**31 - 1
+"""The greatest number that is looked for: no database takes one of any size, and behind this one there is nothing."""
 
 ENDED = ("done", "error")
 """The statuses of rows that ended."""

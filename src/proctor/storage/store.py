@@ -31,7 +31,7 @@ from proctor.storage.pages import page_of
 from proctor.storage.read import columns_of, results_of
 from proctor.storage.recorder import StoreRecorder
 from proctor.storage.runs import infos, named, number_of, remove
-from proctor.storage.schema import CACHED_CALL, EVAL, ITEM, MESSAGE, REPLY, THREAD
+from proctor.storage.schema import CACHED_CALL, EVAL, ITEM, MESSAGE, MOST, REPLY, THREAD
 from proctor.storage.texts import Pen, from_json, plain_text, written_text
 
 __all__ = ["Store"]
@@ -167,7 +167,7 @@ class Store:
         async def look(connection: AsyncConnection) -> ItemResult:
             run = await number_of(connection, name)
             query = select(ITEM.c.no).where(ITEM.c.eval == run, ITEM.c.item_id == written_text(item_id))
-            no = (await connection.execute(query.where(ITEM.c.repeat == repeat))).scalar_one_or_none()
+            no = (await connection.execute(query.where(ITEM.c.repeat == min(repeat, MOST)))).scalar_one_or_none()
             if no is None:
                 ids = select(ITEM.c.item_id).where(ITEM.c.eval == run).distinct().limit(1000)
                 known = [plain_text(each) for each in (await connection.execute(ids)).scalars()]
