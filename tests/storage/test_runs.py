@@ -1,5 +1,7 @@
 """Runs of a store, by what people call them."""
 
+from datetime import timedelta
+
 import pytest
 
 from proctor import Item, Store, checks, run_evals
@@ -28,3 +30,7 @@ async def test_numbers_that_no_database_takes_are_those_of_nothing(store):
     assert (await store.rows(info.name, after=(HUGE, -1))).rows == ()
     with pytest.raises(UnknownName):
         await store.row(info.name, "i", repeat=HUGE)
+
+
+async def test_nothing_is_older_than_any_age(store):
+    assert await store.prune(older_than=timedelta.max) == []

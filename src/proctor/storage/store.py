@@ -209,7 +209,8 @@ class Store:
 
         The answers of model calls that were put there before then go, too, and threads in which nothing was said since.
         """
-        limit = (datetime.now(UTC) - older_than).isoformat()
+        now = datetime.now(UTC)
+        limit = (now - min(older_than, now - datetime.min.replace(tzinfo=UTC))).isoformat()
         found = await self._reading(lambda connection: infos(connection, EVAL.c.started_at < limit, limit=None))
         old = [info for info in found if info.status != "running"]
         if dry_run:
