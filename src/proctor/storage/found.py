@@ -41,7 +41,7 @@ class Found:
         self._engine = engine
         self._run = run  # whose rows they are
         self._theirs: dict[RowId, int] = {}  # the number that each has there
-        self._order: list[RowId] = []  # of the rows that are asked for one after the other
+        self._order: list[RowId] = []
         self._at: dict[RowId, int] = {}
         self._ahead: dict[RowId, ItemResult] = {}
         self._expected, self._step = 0, _AHEAD  # which row comes next if they come in order; how many are read along
@@ -71,18 +71,16 @@ class Found:
         found.columns = {column: number for number, column in found._by_number.items()}
         found._stale = _stale_columns(sitting)
         found._drops_errors = beginning.anew == "errors"
-        begun = set()
+        begun: list[RowId] = []
+        ended: list[RowId] = []
         for no, written, repeat, status, errors in rows:
             row = (plain_text(written), int(repeat))
             found.numbers[row] = int(no)
             broke = found._drops_errors and (status == "error" or errors)
-            if status in ENDED and not broke:
-                found._order.append(row)
-            else:
-                begun.add(row)
+            (ended if status in ENDED and not broke else begun).append(row)
         found._theirs = found.numbers
-        found._at = {row: at for at, row in enumerate(found._order)}
-        found.finished, found.begun = found._at.keys(), begun
+        found._asked_for([*begun, *ended])
+        found.finished, found.begun = frozenset(ended), frozenset(begun)
         found.next_number = max(found.numbers.values(), default=-1) + 1
         return found
 
@@ -100,15 +98,19 @@ class Found:
             for no, written, repeat in rows
             for again in range(times)
         }
-        found._order = list(found._theirs)
-        found._at = {row: at for at, row in enumerate(found._order)}
+        found._asked_for(list(found._theirs))
         found.begun = found._at.keys()
         return found
+
+    def _asked_for(self, order: list[RowId]) -> None:
+        """In which order a run asks for rows: first those that it has work with."""
+        self._order = order
+        self._at = {row: at for at, row in enumerate(order)}
 
     async def find(self, row: RowId) -> ItemResult | None:
         """The row: as it ended, or what there is of it as `not_run`, without what other scorers made of it."""
         if row not in self._at:
-            return (await self._read([row]))[0] if row in self._theirs else None
+            return None
         if row not in self._ahead:
             async with self._lock:  # many ask at once, and one reading serves them all
                 if row not in self._ahead:
