@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-from sqlalchemy import Dialect, Table
+from sqlalchemy import Dialect, Table, bindparam
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -77,7 +77,7 @@ class Writer:
     def forget(self, run: int, item: int) -> None:
         """Delete the replies and outcomes of an item with the next commit, before it writes anything."""
         self._anew[item] = run
-        for table in (REPLY, OUTCOME, JUDGE_EXECUTION):
+        for table in _OF_AN_ITEM:
             rows = self._rows[table]
             for key in [key for key in rows if key[1] == item]:
                 del rows[key]
@@ -220,9 +220,11 @@ class Writer:
         self, connection: AsyncConnection, rows: dict[Table, dict[Row, Row]], anew: dict[int, int]
     ) -> None:
         await self._pulse(connection)  # first: it is what whoever deletes the run waits for, or has taken away
-        for item, run in anew.items():
-            for table in (REPLY, OUTCOME, JUDGE_EXECUTION):
-                await connection.execute(table.delete().where(table.c.eval == run, table.c.no == item))
+        if anew:
+            them = [{"run": run, "item": item} for item, run in anew.items()]
+            for table in _OF_AN_ITEM:
+                delete = table.delete().where(table.c.eval == bindparam("run"), table.c.no == bindparam("item"))
+                await connection.execute(delete, them)
         for table, written in rows.items():
             if written:
                 await _write_rows(connection, upsert(table, connection.dialect), list(written.values()))
@@ -237,6 +239,7 @@ def _identity(address: Address) -> tuple[int, int] | None:
 
 
 _KEYS = {table: len(table.primary_key) for table in (EVAL_COLUMN, ITEM, REPLY, OUTCOME, JUDGE_EXECUTION)}
+_OF_AN_ITEM = (REPLY, OUTCOME, JUDGE_EXECUTION)
 _UPSERTS: dict[tuple[Table, str], str] = {}
 
 
