@@ -271,6 +271,16 @@ async def test_r14_a_task_that_cancels_itself_is_an_error_of_its_row_and_no_row_
     assert len(recorder.finished) == 4
 
 
+async def test_a_task_that_cancels_itself_as_it_ends_ends_its_row_once(tmp_path):
+    async def score_and_go(run):
+        asyncio.current_task().cancel()
+        return 1.0
+
+    given = {"data": saved("a", "b"), "gates": [scorer(id="s")(score_and_go)]}
+    result = await run_evals(**given, store=tmp_path / "x.db")
+    assert (result.status, [item.status for item in result.items]) == ("complete", ["error", "error"])
+
+
 # ── what an item sets is its own ───────────────────────────────────────────────────────────────────────────────────
 
 WHO = contextvars.ContextVar("WHO", default="nobody")

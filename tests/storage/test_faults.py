@@ -7,12 +7,17 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from datetime import timedelta
 from textwrap import dedent
 
 import pytest
+from sqlalchemy import func, insert, select, text
 
 from proctor import Eval, Item, ProctorError, Store, resume, run_evals, run_evals_sync, scorer, start_evals
+from proctor.running.plan import make_plan
 from proctor.storage import writer
+from proctor.storage.engine import writing
+from proctor.storage.schema import OF_A_RUN, REPLY, SITTING
 from tests.running.graded import until_done
 from tests.support import ROOT
 
@@ -163,11 +168,41 @@ async def test_d26_runs_are_deleted_in_any_order_and_leave_nothing(where):
         assert await left_over(store) == 0
 
 
+async def test_two_may_prune_at_once(where):
+    names = {(await run_evals(**evaluation(Slow()), store=where)).run for _ in range(3)}
+    async with Store(where) as one, Store(where) as other:
+        gone = await asyncio.gather(*(store.prune(older_than=timedelta(0)) for store in (one, other)))
+        assert sorted(info.name for infos in gone for info in infos) == sorted(names)
+        assert await left_over(one) == 0
+
+
+async def test_what_is_written_while_a_run_is_deleted_goes_too(postgres_url):
+    recorder = Store(postgres_url).recorder()
+    await recorder.start(make_plan(Eval(**evaluation(Slow()))))
+    async with Store(postgres_url) as store:
+        async with writing(recorder._engine) as connection:
+            await recorder._sitting.pulse(connection)
+            await connection.execute(insert(REPLY).values(eval=recorder._run, no=0, turn=-1, sitting=1, body="{}"))
+            deleting = asyncio.create_task(store.delete("latest", force=True))
+            waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            while not await store._reading(lambda other: total(other, [waiting])):  # noqa: ASYNC110 - a lock has no event
+                await asyncio.sleep(0.01)
+        await deleting
+        with pytest.raises(ProctorError, match="was deleted from the store"):
+            await recorder.flush()
+        assert await left_over(store) == 0
+
+
+async def test_a_run_that_breaks_off_says_so_although_nothing_was_put(where):
+    recorder = Store(where).recorder()
+    await recorder.start(make_plan(Eval(**evaluation(Slow()))))
+    await recorder.flush()
+    async with Store(where) as store:
+        statuses = await store._reading(lambda connection: connection.execute(select(SITTING.c.status)))
+        assert statuses.scalars().all() == ["stopped"]
+
+
 async def left_over(store):
-    from sqlalchemy import func, select
-
-    from proctor.storage.schema import OF_A_RUN
-
     counts = [select(func.count()).select_from(table) for table in OF_A_RUN]
     return await store._reading(lambda connection: total(connection, counts))
 

@@ -268,9 +268,9 @@ async def test_another_target_is_refused_before_it_is_asked_unless_it_is_accepte
     options = {"data": asked(0.1), "scorers": [graded()]}
     await run_evals(**options, target=noting, recorder=JsonlRecorder(path))
     before = path.read_bytes()
-    with pytest.raises(UsageError, match=r"the target is not the same\. Give another path"):
+    with pytest.raises(UsageError, match=r"the target is another\. Give another path"):
         await run_evals(**options, target=other, recorder=JsonlRecorder(path))
-    with pytest.raises(UsageError, match="target_options or request_context are not the same"):
+    with pytest.raises(UsageError, match="target_options or request_context are others"):
         await run_evals(**options, target=noting, target_options={"t": 1}, recorder=JsonlRecorder(path))
     assert path.read_bytes() == before
     accepting = JsonlRecorder(path, other_target="accept")
@@ -313,7 +313,7 @@ def test_settings_that_a_target_closes_over_do(path):
 
     options = {"data": asked("x"), "scorers": [checks.includes("x")]}
     run_evals_sync(**options, target=make("a"), recorder=JsonlRecorder(path))
-    with pytest.raises(UsageError, match="the target is not the same"):
+    with pytest.raises(UsageError, match="the target is another"):
         run_evals_sync(**options, target=make("b"), recorder=JsonlRecorder(path))
 
 

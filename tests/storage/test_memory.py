@@ -3,12 +3,15 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import asynccontextmanager
 
 import pytest
 
 from proctor import Item, Turn, checks, run_evals
 from proctor.errors import ProctorError
 from proctor.running.threads import MemoryThreads
+from proctor.storage import database
+from proctor.storage.engine import writing as engine_writing
 from proctor.storage.store import Store
 from proctor.testing import ScriptedAgent
 from tests.running.memory_contract import MemoryContract, said, texts
@@ -94,6 +97,23 @@ async def test_a_thread_outlives_its_memory(where):
     await Store(where).threads().append("t", [said("b")])
     assert texts(await Store(where).threads().load("t")) == ["a", "b"]
     assert Store(where).threads().durable
+
+
+async def test_an_append_whose_commit_is_not_answered_is_done_once(where, monkeypatch):
+    lost = [True]
+
+    @asynccontextmanager
+    async def writing(engine):
+        async with engine_writing(engine) as connection:
+            yield connection
+        if lost:
+            lost.clear()
+            raise ConnectionError("the answer was lost")
+
+    monkeypatch.setattr(database, "writing", writing)
+    threads = Store(where).threads()
+    await threads.append("t", [said("a"), said("a"), said("b", id="1")])
+    assert (texts(await threads.load("t")), lost) == (["a", "a", "b"], [])
 
 
 async def test_who_a_thread_is_of_is_kept(tmp_path):

@@ -4,9 +4,22 @@ from dataclasses import fields, replace
 
 import pytest
 
-from proctor import Eval, EvalResult, Item, ItemResult, Outcome, Reply, Store, resume, run_evals, start_evals
+from proctor import (
+    Eval,
+    EvalResult,
+    Item,
+    ItemResult,
+    Outcome,
+    Reply,
+    Store,
+    UsageError,
+    resume,
+    run_evals,
+    start_evals,
+)
 from proctor.data.codec import decode, encode
 from proctor.data.outcome import Outcomes, RunSnapshot
+from proctor.running.plan import make_plan
 from proctor.running.record import Event
 from tests.data.strategies import same
 from tests.running.graded import until_done
@@ -376,6 +389,26 @@ async def test_r03_a_kept_run_that_is_complete_asks_for_nothing(where):
     assert (again.run, again.eval_id) == (first.run, first.eval_id)
     assert_alike(again, first)
     assert tuple(again.items) == tuple(first.items)
+
+
+@every_store
+async def test_a_recorder_keeps_one_run_after_another_each_whole(where):
+    recorder = Store(where).recorder()
+    results = [await run_evals(**everything(), recorder=recorder) for _ in range(2)]
+    assert results[0].run != results[1].run
+    assert_alike(results[1], results[0])
+    each = [[[outcome.column for outcome in row.outcomes] for row in result.items] for result in results]
+    assert each[1] == each[0]
+
+
+@every_store
+async def test_a_recorder_that_is_at_work_takes_no_other_run(where):
+    recorder = Store(where).recorder()
+    plan = make_plan(Eval(**everything()))
+    await recorder.start(plan)
+    with pytest.raises(UsageError, match="a run that has not ended is written by this recorder"):
+        await recorder.start(plan)
+    await recorder.flush()
 
 
 @every_store

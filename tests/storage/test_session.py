@@ -5,7 +5,7 @@ import pytest
 from proctor import Eval, checks, scorer
 from proctor.data.column import Column
 from proctor.scoring.fingerprint import UNKNOWN
-from proctor.storage.session import Session, known_difference, session_of
+from proctor.storage.session import Session, differences, session_of
 from proctor.testing import ScriptedAgent
 
 
@@ -102,17 +102,17 @@ def test_scorers_count_in_their_places():
 
 
 @pytest.mark.parametrize(
-    ("earlier", "now", "difference"),
+    ("earlier", "now", "found"),
     [
-        ([], "a", None),
-        (["a"], "a", None),
-        (["a"], "b", "the target is"),
-        (["a", "b"], "b", None),
-        (["a", UNKNOWN, "none"], "b", "the target is"),
-        (["a"], UNKNOWN, None),
-        (["none"], "a", None),
+        ([], "a", []),
+        (["a"], "a", []),
+        (["a"], "b", ["the target is another"]),
+        (["a", "b"], "b", []),
+        (["a", UNKNOWN, "none"], "b", ["the target is another"]),
+        (["a"], UNKNOWN, []),
+        (["none"], "a", []),
     ],
 )
-def test_the_last_run_of_which_it_is_known_decides(earlier, now, difference):
+def test_the_last_run_of_which_it_is_known_decides(earlier, now, found):
     sessions = [Session(target=one) for one in earlier]
-    assert known_difference(sessions, Session(target=now)) == difference
+    assert differences(sessions, Session(target=now)) == found

@@ -62,18 +62,13 @@ class RowRunner:
         self._calls = calls_of(self._evaluation, known, notes=notes)
 
     async def run(self, row: Row, found: ItemResult | None = None) -> ItemResult:
-        """The row's result. Replies and outcomes go to the recorder as they come.
+        """The row's result. Replies and outcomes go to the recorder as they come; the result is the caller's to put.
 
         *found*: what an earlier run left of the row; only what is missing is done. A conversation that broke off goes
         on at its next turn, or is begun anew when the thread it was held on is gone.
         """
         replies, have = ((), {}) if found is None else what_to_go_on_from(found, row, target=self._target)
-        if row.turns:
-            result = await self._conversation(row, replies, have)
-        else:
-            result = await self._single(row, replies, have)
-        await self._recording.put(row.id, result)
-        return result
+        return await (self._conversation if row.turns else self._single)(row, replies, have)
 
     def look(self, found: ItemResult, row: Row) -> tuple[ItemResult | None, bool]:
         """What still holds of a row that was recorded, and whether nothing of it is missing."""

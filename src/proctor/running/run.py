@@ -217,12 +217,13 @@ class Run:
                 if found is not None and whole:
                     await self._make_room()
                     return replace(found, item=row.item, index=row.index), False
-            return await in_own_task(self._runner.run(row, found)), True
-        except asyncio.CancelledError as error:
-            if cancel_requests() > before:
-                raise
-            result = broken_row(row, failure_from(error, code=TargetError.code))  # the row cancelled its own task
-            await self._recording.put(row.id, result)
+            try:
+                result = await in_own_task(self._runner.run(row, found))
+            except asyncio.CancelledError as error:
+                if cancel_requests() > before:
+                    raise
+                result = broken_row(row, failure_from(error, code=TargetError.code))  # the row cancelled its own task
+            await self._recording.put(row.id, result)  # out here, so that a row has one end whatever its task does
             return result, True
         finally:
             self.progress.in_flight.pop(name, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Set
+from collections.abc import Set
 from typing import Any
 
 from sqlalchemy import select
@@ -12,109 +12,105 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from proctor.data.column import Column
 from proctor.data.outcome import Outcome
 from proctor.data.reply import ItemResult
+from proctor.errors import ProctorError
 from proctor.running.kept import Beginning
 from proctor.running.record import RowId
 from proctor.storage.engine import reading
 from proctor.storage.read import columns_of, parts_of
 from proctor.storage.rows import item_result
-from proctor.storage.schema import EVAL, ITEM
+from proctor.storage.schema import ENDED, EVAL, ITEM
 from proctor.storage.sittings import Sitting
 from proctor.storage.texts import plain_text
 
 __all__ = ["Found"]
 
 _AHEAD = 200
-_ENDED = frozenset({"done", "error"})
 
 
 class Found:
-    """The rows of earlier sittings. *numbers*: of every row; *finished*, *begun*: as in `Known`."""
+    """The rows of earlier sittings, or of a parent. *numbers*: of every row that is ours; *finished*, *begun*: as in
+    `Known`.
+    """
 
-    def __init__(self, engine: AsyncEngine, run: int, sitting: Sitting, *, times: int | None) -> None:
-        self._engine = engine
-        self._run = run
-        self._sitting = sitting
-        self._times = times  # of a rescore: how often each of the parent's rows; else None
+    def __init__(self, engine: AsyncEngine, run: int) -> None:
         self.numbers: dict[RowId, int] = {}
         self.finished: Set[RowId] = frozenset()
         self.begun: Set[RowId] = frozenset()
         self.columns: dict[Column, int] = {}
         self.next_number = 0
+        self._engine = engine
+        self._run = run  # whose rows they are
+        self._theirs: dict[RowId, int] = {}  # the number that each has there
         self._order: list[RowId] = []
         self._at: dict[RowId, int] = {}
         self._ahead: dict[RowId, ItemResult] = {}
         self._expected, self._step = 0, _AHEAD  # which row comes next if they come in order; how many are read along
         self._lock = asyncio.Lock()
-        self._theirs: dict[RowId, int] = {}
         self._by_number: dict[int, Column] = {}
         self._stale: dict[int, frozenset[Column]] = {}
+        self._with_outcomes = True
+        self._drops_errors = False
 
     @classmethod
     async def of(cls, engine: AsyncEngine, beginning: Beginning, *, sitting: Sitting) -> Found:
         """What is there at the beginning of a sitting."""
-        if beginning.parent is not None and beginning.resume is None:
-            return await cls._of_parent(engine, beginning, sitting=sitting)
-        found = cls(engine, sitting.run, sitting, times=None)
-        if beginning.resume is None:
-            return found
+        if beginning.resume is not None:
+            return await cls._of_run(engine, beginning, sitting=sitting)
+        if beginning.parent is not None:
+            return await cls._of_parent(engine, beginning.parent, times=beginning.times)
+        return cls(engine, sitting.run)
+
+    @classmethod
+    async def _of_run(cls, engine: AsyncEngine, beginning: Beginning, *, sitting: Sitting) -> Found:
+        found = cls(engine, sitting.run)
         async with reading(engine) as connection:
             found._by_number = await columns_of(connection, sitting.run)
             query = select(ITEM.c.no, ITEM.c.item_id, ITEM.c.repeat, ITEM.c.status, ITEM.c.errors)
-            rows = (
-                await connection.execute(query.where(ITEM.c.eval == sitting.run).order_by(ITEM.c.place, ITEM.c.repeat))
-            ).all()
+            query = query.where(ITEM.c.eval == sitting.run).order_by(ITEM.c.place, ITEM.c.repeat)
+            rows = (await connection.execute(query)).all()
         found.columns = {column: number for number, column in found._by_number.items()}
         found._stale = _stale_columns(sitting)
-        finished, begun = set(), set()
+        found._drops_errors = beginning.anew == "errors"
+        begun: list[RowId] = []
+        ended: list[RowId] = []
         for no, written, repeat, status, errors in rows:
             row = (plain_text(written), int(repeat))
             found.numbers[row] = int(no)
-            broke = beginning.anew == "errors" and (status == "error" or errors)
-            if status in _ENDED and not broke:
-                found._at[row] = len(found._order)
-                found._order.append(row)
-                finished.add(row)
-            else:
-                begun.add(row)
+            broke = found._drops_errors and (status == "error" or errors)
+            (ended if status in ENDED and not broke else begun).append(row)
         found._theirs = found.numbers
-        found.finished, found.begun = finished, begun
+        found._asked_for([*begun, *ended])
+        found.finished, found.begun = frozenset(ended), frozenset(begun)
         found.next_number = max(found.numbers.values(), default=-1) + 1
-        found._drops_errors = beginning.anew == "errors"
         return found
-
-    _drops_errors = False
 
     @classmethod
-    async def _of_parent(cls, engine: AsyncEngine, beginning: Beginning, *, sitting: Sitting) -> Found:
+    async def _of_parent(cls, engine: AsyncEngine, parent: str, *, times: int) -> Found:
+        """The replies of another run, each *times* times; what it made of them is not asked for."""
         async with reading(engine) as connection:
-            query = select(EVAL.c.eval).where(EVAL.c.eval_id == beginning.parent)
-            parent = int((await connection.execute(query)).scalar_one())
-            found = cls(engine, parent, sitting, times=beginning.times)
-            rows = (
-                await connection.execute(
-                    select(ITEM.c.no, ITEM.c.item_id, ITEM.c.repeat).where(ITEM.c.eval == parent).order_by(ITEM.c.place)
-                )
-            ).all()
-        found._theirs = {(plain_text(written), int(repeat)): int(no) for no, written, repeat in rows}
-        found.begun = {
-            (item_id, repeat * beginning.times + again)
-            for item_id, repeat in found._theirs
-            for again in range(beginning.times)
+            query = select(EVAL.c.eval).where(EVAL.c.eval_id == parent)
+            found = cls(engine, int((await connection.execute(query)).scalar_one()))
+            query = select(ITEM.c.no, ITEM.c.item_id, ITEM.c.repeat).where(ITEM.c.eval == found._run)
+            rows = (await connection.execute(query.order_by(ITEM.c.place, ITEM.c.repeat))).all()
+        found._with_outcomes = False
+        found._theirs = {
+            (plain_text(written), repeat * times + again): int(no)
+            for no, written, repeat in rows
+            for again in range(times)
         }
+        found._asked_for(list(found._theirs))
+        found.begun = found._at.keys()
         return found
+
+    def _asked_for(self, order: list[RowId]) -> None:
+        """In which order a run asks for rows: first those that it has work with."""
+        self._order = order
+        self._at = {row: at for at, row in enumerate(order)}
 
     async def find(self, row: RowId) -> ItemResult | None:
         """The row: as it ended, or what there is of it as `not_run`, without what other scorers made of it."""
-        if self._times is not None:
-            theirs = (row[0], row[1] // self._times)
-            if theirs not in self._theirs:
-                return None
-            (found,) = await self._read([theirs], with_outcomes=False)
-            return found
-        if row not in self.numbers:
+        if row not in self._at:
             return None
-        if row not in self.finished:
-            return (await self._read([row]))[0]
         if row not in self._ahead:
             async with self._lock:  # many ask at once, and one reading serves them all
                 if row not in self._ahead:
@@ -129,12 +125,14 @@ class Found:
         kept = list(self._ahead.items())[-_AHEAD:]  # whoever waited for the lock has not taken theirs yet
         self._ahead = dict(kept) | dict(zip(rows, await self._read(rows), strict=True))
 
-    async def _read(self, rows: list[RowId], *, with_outcomes: bool = True) -> list[ItemResult]:
+    async def _read(self, rows: list[RowId]) -> list[ItemResult]:
         numbers = [self._theirs[row] for row in rows]
         async with reading(self._engine) as connection:
             items, replies, outcomes = await parts_of(
-                connection, self._run, numbers=numbers, columns=self._by_number, with_outcomes=with_outcomes
+                connection, self._run, numbers=numbers, columns=self._by_number, with_outcomes=self._with_outcomes
             )
+        if not items.keys() >= set(numbers):
+            raise ProctorError("the run that is gone on from was deleted from the store", code="STORE_FAILED")
         return [
             self._result(row, items[no], replies.get(no, []), outcomes.get(no, []))
             for row, no in zip(rows, numbers, strict=True)
@@ -157,8 +155,4 @@ class Found:
 def _stale_columns(sitting: Sitting) -> dict[int, frozenset[Column]]:
     """By sitting, the columns whose scorer was another one then."""
     now = sitting.sessions[sitting.number]
-    columns: Iterable[Column] = now.columns
-    return {
-        number: frozenset(column for column in columns if then.differs_in(column, now))
-        for number, then in sitting.sessions.items()
-    }
+    return {number: then.others(now) for number, then in sitting.sessions.items()}

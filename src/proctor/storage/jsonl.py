@@ -28,7 +28,7 @@ from proctor.scoring.fingerprint import UNKNOWN
 from proctor.storage.file import append, open_alone, reading
 from proctor.storage.index import Index, Place
 from proctor.storage.lines import end_line, event_line, kind_of, read_event, session_line
-from proctor.storage.session import Session, known_difference, session_of
+from proctor.storage.session import Session, differences, session_of
 
 __all__ = ["JsonlRecorder"]
 
@@ -163,16 +163,13 @@ class JsonlRecorder:
     def _settle(self, now: Session) -> None:
         """Refuse replies of another target; find the columns of each earlier run whose scorer was another."""
         sessions = self._index.sessions
-        other = known_difference(sessions, now) if self._index and not self._accepts else None
-        if other is not None:
+        others = differences(sessions, now) if self._index and not self._accepts else []
+        if others:
             self._refuse(
-                f"its replies are of another run: {other} not the same. Give another path; or, to go on with these "
+                f"its replies are of another run: {', '.join(others)}. Give another path; or, to go on with these "
                 "replies, JsonlRecorder(..., other_target='accept')"
             )
-        self._stale = [
-            frozenset(column for column in then.columns if then.differs_in(column, now)) for then in sessions
-        ]
-        self._stale.append(frozenset())  # of the run that begins
+        self._stale = [*(then.others(now) for then in sessions), frozenset()]  # the last: of the run that begins
 
     def _notes(self, now: Session) -> tuple[str, ...]:
         index, notes = self._index, []
@@ -181,7 +178,7 @@ class JsonlRecorder:
             notes.append(f"{self.path}: {lines} damaged; what is missing was done again")
         if not index:
             return tuple(notes)
-        if self._accepts and known_difference(index.sessions, now):
+        if self._accepts and differences(index.sessions, now):
             notes.append(f"{self.path}: replies of another target were accepted")
         elif not is_whole(now.target):
             notes.append(f"{self.path}: whether the target is still the same cannot be told; its replies were used")

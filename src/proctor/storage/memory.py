@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from uuid import uuid4
 
 from sqlalchemy import func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -57,11 +58,11 @@ class StoredThreads:
         if not messages:
             return
         thread = written_text(thread_id)
-        rows = [(None if m.id is None else written_text(m.id), self._pen.write(m)) for m in messages]
+        rows = [(_id_of(message), self._pen.write(message)) for message in messages]
 
         async def change(connection: AsyncConnection) -> None:
             await _touch(connection, thread, resource_id)
-            known = await _known(connection, thread, {message_id for message_id, _ in rows if message_id is not None})
+            known = await _known(connection, thread, {message_id for message_id, _ in rows})
             number = func.coalesce(func.max(MESSAGE.c.number), -1) + 1
             first = (await connection.execute(select(number).where(MESSAGE.c.thread_id == thread))).scalar_one()
             new = [
@@ -107,12 +108,15 @@ async def _known(connection: AsyncConnection, thread: str, ids: set[str]) -> set
     return found
 
 
-def _unknown(rows: Iterable[tuple[str | None, str]], known: set[str]) -> list[tuple[str | None, str]]:
-    kept = []
+def _id_of(message: Message) -> str:
+    """Its own; else one for this append, which is tried again when nobody can tell whether the commit was done."""
+    return f"appended {uuid4()}" if message.id is None else written_text(message.id)
+
+
+def _unknown(rows: Iterable[tuple[str, str]], known: set[str]) -> list[tuple[str, str]]:
+    """The rows whose id is not known; of several with one id the first."""
+    new: dict[str, str] = {}
     for message_id, body in rows:
-        if message_id is not None:
-            if message_id in known:
-                continue
-            known.add(message_id)
-        kept.append((message_id, body))
-    return kept
+        if message_id not in known:
+            new.setdefault(message_id, body)
+    return list(new.items())

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from proctor.data.stored import Page, RowInfo
 from proctor.errors import UnknownName, UsageError
 from proctor.storage.read import columns_of
-from proctor.storage.schema import ITEM, OUTCOME
+from proctor.storage.schema import ITEM, MOST, OUTCOME
 from proctor.storage.texts import plain_text
 
 __all__ = ["page_of"]
@@ -48,7 +48,7 @@ async def page_of(
     filters = _filters(status=status, failed=failed, below=below if column is None else None)
     low = None if column is None else await _low_in(connection, run, column, below)
     query = await _rows_of(connection, run, order, keys, filters=filters, low=low, after=after)
-    rows = (await connection.execute(query.limit(limit + 1))).all()
+    rows = (await connection.execute(query.limit(min(limit, MOST) + 1))).all()
     shown = [
         RowInfo(
             item_id=plain_text(row[0]),
@@ -117,7 +117,7 @@ async def _rows_of(
         query = query.where(among)
     sorted_by = keys if few is None else tuple(map(_by_the_way, keys))
     if after is not None:
-        query = query.where(tuple_(*sorted_by) > tuple(after))
+        query = query.where(tuple_(*sorted_by) > tuple(min(each, MOST) for each in after))
     return query.order_by(*sorted_by)
 
 

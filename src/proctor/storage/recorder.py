@@ -10,7 +10,7 @@ from proctor.data.column import Column
 from proctor.data.outcome import Outcome
 from proctor.data.reply import ItemResult, Reply
 from proctor.data.result import EvalResult
-from proctor.errors import ProctorError
+from proctor.errors import ProctorError, UsageError
 from proctor.running.columns import Cell
 from proctor.running.kept import Beginning
 from proctor.running.plan import Plan
@@ -64,7 +64,11 @@ class StoreRecorder:
 
         Raises `UsageError` when the store cannot be opened or read, or the run is another than it was.
         """
+        if self._engine is not None:
+            message = f"store {self._address.shown}: a run that has not ended is written by this recorder; make another"
+            raise UsageError(message, code="RECORDER_UNUSABLE")
         self._cells = plan.maker.columns.cells
+        self._described, self._open = set(), {}
         engine = self._engine = make_engine(self._address)
         try:
             await migrate(engine, where=self._address.shown)
@@ -139,7 +143,8 @@ class StoreRecorder:
         writer, self._writer = self._writer, None
         try:
             if writer is not None and self._sitting is not None:
-                self._sitting.breaks_off()
+                if self._sitting.breaks_off():
+                    writer.beat()
                 await writer.close()
         finally:
             await self._close()

@@ -1,4 +1,4 @@
-"""Finding runs in a store: lists of them, and the one that a name means."""
+"""Finding runs in a store: lists of them, and the one that a name means; and deleting one."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from proctor.data.stored import RunInfo
 from proctor.errors import UnknownName, UsageError
-from proctor.storage.schema import EVAL, ITEM, SITTING
+from proctor.storage.schema import ENDED, EVAL, ITEM, MOST, OF_A_RUN, SITTING
 from proctor.storage.sittings import is_alive
-from proctor.storage.texts import from_json, plain_text
+from proctor.storage.texts import from_json, plain_text, written_text
 
-__all__ = ["infos", "named", "number_of"]
+__all__ = ["infos", "named", "number_of", "remove"]
 
 _LATEST = re.compile(r"latest(?:~(\d+))?")
 _SHORTEST_ID = 6
 
 
-async def infos(connection: AsyncConnection, *where: Any, limit: int | None, offset: int = 0) -> list[RunInfo]:
+async def infos(connection: AsyncConnection, *where: Any, limit: int | None) -> list[RunInfo]:
     """The runs for which *where* holds, newest first."""
-    query = select(EVAL).where(*where).order_by(EVAL.c.started_at.desc(), EVAL.c.eval.desc()).offset(offset)
-    rows = (await connection.execute(query if limit is None else query.limit(limit))).mappings().all()
+    query = select(EVAL).where(*where).order_by(EVAL.c.started_at.desc(), EVAL.c.eval.desc())
+    rows = (await connection.execute(query if limit is None else query.limit(min(limit, MOST)))).mappings().all()
     runs = [int(row["eval"]) for row in rows]
     sittings: dict[int, list[Any]] = {run: [] for run in runs}
     for start in range(0, len(runs), 500):
@@ -44,7 +44,7 @@ async def _counted(connection: AsyncConnection, row: Any) -> tuple[int, int]:
         return int(row["rows"]), int(row["finished"])
     query = select(ITEM.c.status, func.count()).where(ITEM.c.eval == row["eval"]).group_by(ITEM.c.status)
     found = {status: int(count) for status, count in await connection.execute(query)}
-    return sum(found.values()), found.get("done", 0) + found.get("error", 0)
+    return sum(found.values()), sum(found.get(status, 0) for status in ENDED)
 
 
 async def _parents(connection: AsyncConnection, ids: list[str]) -> dict[str | None, str]:
@@ -95,11 +95,13 @@ async def number_of(connection: AsyncConnection, name: str) -> int:
     query = select(EVAL.c.eval).limit(2)
     if (latest := _LATEST.fullmatch(name)) is not None:
         newest = query.order_by(EVAL.c.started_at.desc(), EVAL.c.eval.desc())
-        found = await _numbers(connection, newest.offset(int(latest[1] or 0)).limit(1))
+        found = await _numbers(connection, newest.offset(min(int(latest[1] or 0), MOST)).limit(1))
     else:
-        found = await _numbers(connection, query.where(EVAL.c.name == name))
+        found = await _numbers(connection, query.where(EVAL.c.name == written_text(name)))
         if not found and len(name) >= _SHORTEST_ID:
-            found = await _numbers(connection, query.where(EVAL.c.eval_id.startswith(name, autoescape=True)))
+            found = await _numbers(
+                connection, query.where(EVAL.c.eval_id.startswith(written_text(name), autoescape=True))
+            )
     if len(found) > 1:
         raise UsageError(f"several runs have an id that begins with {name}: give more of it", code="NO_SUCH_RUN")
     if not found:
@@ -110,3 +112,19 @@ async def number_of(connection: AsyncConnection, name: str) -> int:
 
 async def _numbers(connection: AsyncConnection, query: Any) -> list[int]:
     return [int(number) for number in (await connection.execute(query)).scalars()]
+
+
+async def remove(connection: AsyncConnection, name: str, *, force: bool = False) -> RunInfo:
+    """Delete the run that *name* means; see `Store.delete`."""
+    run = await number_of(connection, name)
+    this = EVAL.c.eval == run
+    await connection.execute(select(EVAL.c.eval).where(this).with_for_update())  # who would go on with it waits
+    found = await infos(connection, this, limit=1)
+    if not found:
+        raise UnknownName("run", name, [])
+    info = found[0]
+    if info.status == "running" and not force:
+        raise UsageError(f"{info.name} is being run: wait for its end, or stop it", code="RUN_UNDER_WAY")
+    for table in OF_A_RUN:
+        await connection.execute(table.delete().where(table.c.eval == run))
+    return info

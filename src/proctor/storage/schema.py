@@ -11,8 +11,8 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Column, Float, Index, Integer, MetaData, Table, Text
 
 __all__ = [
-    "CACHED_CALL", "EVAL", "EVAL_COLUMN", "ITEM", "JUDGE_EXECUTION", "MESSAGE", "METADATA", "OF_A_RUN", "OUTCOME",
-    "REPLY", "SCHEMA_VERSION", "SITTING", "THREAD",
+    "CACHED_CALL", "ENDED", "EVAL", "EVAL_COLUMN", "ITEM", "JUDGE_EXECUTION", "MESSAGE", "METADATA", "MOST",
+    "OF_A_RUN", "OUTCOME", "REPLY", "SCHEMA_VERSION", "SITTING", "THREAD",
 ]  # fmt: skip
 
 METADATA = MetaData()
@@ -124,6 +124,12 @@ there is either or the target failed, else 1, so that failures come first. *wors
 with 1 as its good end; NULL when there is none. *status*: `begun` until the row ends. The last columns of the indexes
 are what pages in their order are filtered by: see `pages.py`."""
 
+MOST = 2**31 - 1
+"""The greatest number that is looked for: no database takes one of any size, and behind this one there is nothing."""
+
+ENDED = ("done", "error")
+"""The statuses of rows that ended."""
+
 REPLY = _table(
     "reply",
     _key("eval"),
@@ -178,7 +184,7 @@ MESSAGE = _table(
     Column("message_id", Text),
     Column("body", Text, nullable=False),
 )
-"""*message_id*: the message's own; NULL for one without."""
+"""*message_id*: the message's own; for one without, one that its append made."""
 
 CACHED_CALL = _table(
     "cached_call",
@@ -190,5 +196,6 @@ CACHED_CALL = _table(
 )
 """*model*: the one that answered, by the provider's word. *kept_at*: when the answer was put there."""
 
-OF_A_RUN = (JUDGE_EXECUTION, OUTCOME, REPLY, ITEM, EVAL_COLUMN, SITTING, EVAL)
-"""Every table that holds rows of a run, in the order they are deleted in."""
+OF_A_RUN = (EVAL, SITTING, EVAL_COLUMN, ITEM, REPLY, OUTCOME, JUDGE_EXECUTION)
+"""Every table that holds rows of a run, in the order they are deleted in: that in which a run is written, so that in
+PostgreSQL the one waits for the other, and what is written meanwhile goes too."""

@@ -17,7 +17,7 @@ from proctor.running.eval import Eval
 from proctor.running.target_fingerprint import NO_TARGET, digest_of, target_fingerprint
 from proctor.scoring.fingerprint import UNKNOWN
 
-__all__ = ["Session", "differences", "known_difference", "read_session", "session_of"]
+__all__ = ["Session", "differences", "read_session", "session_of"]
 
 _NONE = (UNKNOWN, NO_TARGET)
 
@@ -43,6 +43,10 @@ class Session(Value):
         """Whether the scorer of a column is known to be another now."""
         return _differ(self.columns.get(column, UNKNOWN), now.columns.get(column, UNKNOWN))
 
+    def others(self, now: Session) -> frozenset[Column]:
+        """The columns whose scorer is known to be another now."""
+        return frozenset(column for column in self.columns if self.differs_in(column, now))
+
 
 def read_session(written: Any) -> Session:
     """What `Session.to_json` gave. Raises LookupError, TypeError or ValueError for anything else."""
@@ -67,31 +71,16 @@ def session_of(evaluation: Eval) -> Session:
     )
 
 
-def known_difference(earlier: Sequence[Session], now: Session) -> str | None:
-    """What of *now* differs from the last earlier run of which it is known: `the target is`, or that of the options.
-
-    The last one counts: whoever went on from others has accepted them.
-    """
-    if _differ(_last([then.target for then in earlier]), now.target):
-        return "the target is"
-    if _differ(_last([then.options for then in earlier]), now.options):
-        return "target_options or request_context are"
-    return None
-
-
 def differences(earlier: Sequence[Session], now: Session) -> list[str]:
-    """Everything of *now* that is known to differ from the last earlier sitting, each as half a sentence."""
-    if not earlier:
-        return []
-    last = earlier[-1]
+    """What of the target and its options is known to differ from the last earlier run of which it is known.
+
+    Each as half a sentence. The last one counts: whoever went on from others has accepted them.
+    """
     found = []
     if _differ(_last([then.target for then in earlier]), now.target):
         found.append("the target is another")
     if _differ(_last([then.options for then in earlier]), now.options):
         found.append("target_options or request_context are others")
-    found += [f"the scorer {column.label} is another" for column in now.columns if last.differs_in(column, now)]
-    found += [f"the scorer {column.label} is new" for column in now.columns if column not in last.columns]
-    found += [f"the scorer {column.label} is gone" for column in last.columns if column not in now.columns]
     return found
 
 

@@ -20,10 +20,10 @@ from proctor.errors import ProctorError, UsageError
 from proctor.running.kept import Beginning
 from proctor.running.plan import Plan
 from proctor.running.record import utc_now
-from proctor.storage.changes import changes_of, untold
+from proctor.storage.differences import all_differences, untold
 from proctor.storage.engine import writing
 from proctor.storage.names import new_name
-from proctor.storage.schema import EVAL, ITEM, SITTING
+from proctor.storage.schema import ENDED, EVAL, ITEM, SITTING
 from proctor.storage.session import Session, read_session, session_of
 from proctor.storage.texts import Pen, from_json, plain_text, written_text
 
@@ -78,9 +78,10 @@ class Sitting:
             message = f"the run {self.name} was deleted from the store while it was running: nothing more is kept of it"
             raise ProctorError(message, code="STORE_FAILED")
 
-    def breaks_off(self) -> None:
-        """What the next commits say, unless `ends_with` has said it: that nobody works at the run any more."""
-        self._broke_off = True
+    def breaks_off(self) -> bool:
+        """Have the next commits say that nobody works at the run any more; not, and False, once `ends_with` did."""
+        self._broke_off = self._ended is None
+        return self._broke_off
 
     def is_over(self) -> None:
         """Nothing will be written any more, even if it could not be said."""
@@ -103,7 +104,7 @@ class Sitting:
         self._ended = values, result.status, max(whole - self.spent_ms, 0.0)
 
 
-_COUNTED = {"rows": (), "finished": (ITEM.c.status.in_(("done", "error")),)}
+_COUNTED = {"rows": (), "finished": (ITEM.c.status.in_(ENDED),)}
 
 
 def _count(run: int, *where: Any) -> Any:
@@ -128,7 +129,7 @@ async def begin_sitting(engine: AsyncEngine, beginning: Beginning, *, plan: Plan
         _refuse_living(row, earlier)
         sessions = {int(each["number"]): read_session(from_json(each["session"])) for each in earlier}
         then = {} if row["provenance"] is None else from_json(row["provenance"])
-        changed = changes_of(list(sessions.values()), session, then=then, provenance=plan.provenance)
+        changed = all_differences(list(sessions.values()), session, then=then, provenance=plan.provenance)
         if changed and not beginning.allow_changes:
             raise UsageError(_changed(row["name"], changed), code="RUN_CHANGED")
         number = max(sessions, default=0) + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from os import PathLike
@@ -22,16 +23,16 @@ from proctor.running.kept import Beginning
 from proctor.storage.address import DEFAULT_PATH, Address, address_of
 from proctor.storage.cache import StoredCalls
 from proctor.storage.database import Database
-from proctor.storage.engine import DATABASE_ERRORS, make_engine, reading, store_error, writing
+from proctor.storage.engine import DATABASE_ERRORS, make_engine, store_error
 from proctor.storage.items import StoredItems
 from proctor.storage.memory import StoredThreads
 from proctor.storage.migrations import migrate
 from proctor.storage.pages import page_of
 from proctor.storage.read import columns_of, results_of
 from proctor.storage.recorder import StoreRecorder
-from proctor.storage.runs import infos, named, number_of
-from proctor.storage.schema import CACHED_CALL, EVAL, ITEM, MESSAGE, OF_A_RUN, REPLY, THREAD
-from proctor.storage.texts import Pen, from_json, written_text
+from proctor.storage.runs import infos, named, number_of, remove
+from proctor.storage.schema import CACHED_CALL, EVAL, ITEM, MESSAGE, MOST, REPLY, THREAD
+from proctor.storage.texts import Pen, from_json, plain_text, written_text
 
 __all__ = ["Store"]
 
@@ -166,10 +167,11 @@ class Store:
         async def look(connection: AsyncConnection) -> ItemResult:
             run = await number_of(connection, name)
             query = select(ITEM.c.no).where(ITEM.c.eval == run, ITEM.c.item_id == written_text(item_id))
-            no = (await connection.execute(query.where(ITEM.c.repeat == repeat))).scalar_one_or_none()
+            no = (await connection.execute(query.where(ITEM.c.repeat == min(repeat, MOST)))).scalar_one_or_none()
             if no is None:
                 ids = select(ITEM.c.item_id).where(ITEM.c.eval == run).distinct().limit(1000)
-                raise UnknownName(f"item of {name}", item_id, list((await connection.execute(ids)).scalars()))
+                known = [plain_text(each) for each in (await connection.execute(ids)).scalars()]
+                raise UnknownName(f"item of {name}", item_id, known)
             columns = await columns_of(connection, run)
             return (await results_of(connection, run, numbers=[no], columns=columns))[0]
 
@@ -200,51 +202,38 @@ class Store:
 
         Threads and the answers of model calls are of no single run: they stay, until `prune`.
         """
-        info = await self.run(name)
-        if info.status == "running" and not force:
-            raise UsageError(f"{info.name} is being run: wait for its end, or stop it", code="RUN_UNDER_WAY")
-
-        async def remove(connection: AsyncConnection) -> RunInfo:
-            run = (
-                await connection.execute(select(EVAL.c.eval).where(EVAL.c.eval_id == info.eval_id))
-            ).scalar_one_or_none()
-            if run is not None:
-                for table in OF_A_RUN:
-                    await connection.execute(table.delete().where(table.c.eval == run))
-            return info
-
-        return await self._writing(remove)
+        return await self._writing(lambda connection: remove(connection, name, force=force))
 
     async def prune(self, *, older_than: timedelta, dry_run: bool = False) -> list[RunInfo]:
         """Delete the runs that began before so long; gives them. None that is being run. *dry_run*: only gives them.
 
         The answers of model calls that were put there before then go, too, and threads in which nothing was said since.
         """
-        limit = (datetime.now(UTC) - older_than).isoformat()
+        now = datetime.now(UTC)
+        limit = (now - min(older_than, now - datetime.min.replace(tzinfo=UTC))).isoformat()
         found = await self._reading(lambda connection: infos(connection, EVAL.c.started_at < limit, limit=None))
         old = [info for info in found if info.status != "running"]
-        if not dry_run:
-            for info in old:
-                await self.delete(info.eval_id)
-            await self._writing(lambda connection: _forget_before(connection, limit))
-        return old
+        if dry_run:
+            return old
+        gone = []
+        for info in old:
+            with suppress(UsageError):  # somebody else deleted it, or goes on with it by now
+                gone.append(await self.delete(info.eval_id))
+        await self._writing(lambda connection: _forget_before(connection, limit))
+        return gone
 
     # ── connections ────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _reading(self, look: Callable[[AsyncConnection], Awaitable[R]]) -> R:
-        return await self._with(reading, look, doing="be read")
+        return await self._opened().read(look)
 
     async def _writing(self, change: Callable[[AsyncConnection], Awaitable[R]]) -> R:
-        return await self._with(writing, change, doing="be written")
+        return await self._opened().write(change)
 
-    async def _with(self, transaction: Any, work: Callable[[AsyncConnection], Awaitable[R]], *, doing: str) -> R:
+    def _opened(self) -> Database:
         if self._engine is None:
             raise UsageError(f"{self!r} is not open: `async with Store(...) as store:`", code="STORE_UNUSABLE")
-        try:
-            async with transaction(self._engine) as connection:
-                return await work(connection)
-        except DATABASE_ERRORS as error:
-            raise store_error(self.address, error, doing=doing) from error
+        return self._database
 
 
 async def _forget_before(connection: AsyncConnection, limit: str) -> None:

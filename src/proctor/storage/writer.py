@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-from sqlalchemy import Dialect, Table
+from sqlalchemy import Dialect, Table, bindparam
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -77,7 +77,7 @@ class Writer:
     def forget(self, run: int, item: int) -> None:
         """Delete the replies and outcomes of an item with the next commit, before it writes anything."""
         self._anew[item] = run
-        for table in (REPLY, OUTCOME, JUDGE_EXECUTION):
+        for table in _OF_AN_ITEM:
             rows = self._rows[table]
             for key in [key for key in rows if key[1] == item]:
                 del rows[key]
@@ -100,6 +100,10 @@ class Writer:
         self._due_within(min(within, _DELAY_S))
         await waiter
 
+    def beat(self) -> None:
+        """Have a commit soon, although nothing was put: its pulse has something to say."""
+        self._due_within(0.0)
+
     async def close(self) -> None:
         """Commit what is left, and end. Raises what the writer ended in."""
         self._closing = True
@@ -117,7 +121,7 @@ class Writer:
             self._sooner.set()
 
     async def _work(self) -> None:
-        while not (self._closing and not self._count and not self._anew and not self._waiters):
+        while not (self._closing and self._due is None):
             try:
                 await self._until_due()
             except asyncio.CancelledError as error:
@@ -139,16 +143,19 @@ class Writer:
         loop = asyncio.get_running_loop()
         while not self._closing and not self.is_full:
             left = PULSE_S if self._due is None else self._due - loop.time()
-            if self._leaves_at is not None and loop.time() > self._leaves_at:
-                raise asyncio.CancelledError
             if left <= 0:
                 return
+            if self._leaves_at is not None:
+                left = min(left, self._leaves_at - loop.time())
+                if left <= 0:
+                    raise asyncio.CancelledError
             self._sooner.clear()
             try:
                 async with asyncio.timeout(left):
                     await self._sooner.wait()
             except TimeoutError:
-                return
+                if self._leaves_at is None:
+                    return
 
     def _stay(self, error: asyncio.CancelledError) -> None:
         """A loop that is being closed cancels every task, and this one too: the run has yet to say how it ended."""
@@ -182,8 +189,13 @@ class Writer:
         self._count = self._characters = 0
         began = asyncio.get_running_loop().time()
         self._check_file()
+        wait = 0.0
         for attempt in range(1_000_000):
             try:
+                if attempt:
+                    with suppress(Exception):
+                        await self._engine.dispose()
+                    await asyncio.sleep(wait)
                 async with writing(self._engine) as connection:
                     await self._write(connection, rows, anew)
                 spent = asyncio.get_running_loop().time() - began
@@ -191,15 +203,12 @@ class Writer:
                 return
             except asyncio.CancelledError as error:
                 self._stay(error)
-                with suppress(Exception):
-                    await self._engine.dispose()
+                wait = 0.0
             except Exception as error:
                 spent = asyncio.get_running_loop().time() - began
                 if not is_passing(error) or spent > _PATIENCE_S:
                     raise
-                with suppress(Exception):
-                    await self._engine.dispose()
-                await asyncio.sleep(_RETRY_S[min(attempt, len(_RETRY_S) - 1)])
+                wait = _RETRY_S[min(attempt, len(_RETRY_S) - 1)]
 
     def _check_file(self) -> None:
         """A deleted file can still be written by whoever has it open, and nobody would ever read it."""
@@ -210,13 +219,15 @@ class Writer:
     async def _write(
         self, connection: AsyncConnection, rows: dict[Table, dict[Row, Row]], anew: dict[int, int]
     ) -> None:
-        for item, run in anew.items():
-            for table in (REPLY, OUTCOME, JUDGE_EXECUTION):
-                await connection.execute(table.delete().where(table.c.eval == run, table.c.no == item))
+        await self._pulse(connection)  # first: it is what whoever deletes the run waits for, or has taken away
+        if anew:
+            them = [{"run": run, "item": item} for item, run in anew.items()]
+            for table in _OF_AN_ITEM:
+                delete = table.delete().where(table.c.eval == bindparam("run"), table.c.no == bindparam("item"))
+                await connection.execute(delete, them)
         for table, written in rows.items():
             if written:
                 await _write_rows(connection, upsert(table, connection.dialect), list(written.values()))
-        await self._pulse(connection)
 
 
 def _identity(address: Address) -> tuple[int, int] | None:
@@ -228,6 +239,7 @@ def _identity(address: Address) -> tuple[int, int] | None:
 
 
 _KEYS = {table: len(table.primary_key) for table in (EVAL_COLUMN, ITEM, REPLY, OUTCOME, JUDGE_EXECUTION)}
+_OF_AN_ITEM = (REPLY, OUTCOME, JUDGE_EXECUTION)
 _UPSERTS: dict[tuple[Table, str], str] = {}
 
 

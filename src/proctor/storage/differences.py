@@ -11,7 +11,7 @@ from proctor.running.target_fingerprint import is_whole
 from proctor.scoring.fingerprint import UNKNOWN
 from proctor.storage.session import Session, differences
 
-__all__ = ["changes_of", "untold"]
+__all__ = ["all_differences", "untold"]
 
 _THAT_MATTER = (
     "allow_unscored_gates",
@@ -23,11 +23,27 @@ _THAT_MATTER = (
 many items are in flight, or what is kept, is everybody's to change."""
 
 
-def changes_of(
+def all_differences(
     sessions: Sequence[Session], now: Session, *, then: Mapping[str, Any], provenance: Mapping[str, Any]
 ) -> list[str]:
     """Every known difference, as half a sentence. *then*, *provenance*: where the run came from, and comes from now."""
-    return [*differences(sessions, now), *_data(then, provenance), *_options(then, provenance)]
+    return [
+        *differences(sessions, now),
+        *_scorers(sessions, now),
+        *_data(then, provenance),
+        *_options(then, provenance),
+    ]
+
+
+def _scorers(sessions: Sequence[Session], now: Session) -> list[str]:
+    if not sessions:
+        return []
+    last = sessions[-1]
+    return [
+        *(f"the scorer {column.label} is another" for column in now.columns if last.differs_in(column, now)),
+        *(f"the scorer {column.label} is new" for column in now.columns if column not in last.columns),
+        *(f"the scorer {column.label} is gone" for column in last.columns if column not in now.columns),
+    ]
 
 
 def untold(now: Session) -> list[str]:
