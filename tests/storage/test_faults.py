@@ -7,12 +7,13 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from datetime import timedelta
 from textwrap import dedent
 
 import pytest
 
 from proctor import Eval, Item, ProctorError, Store, resume, run_evals, run_evals_sync, scorer, start_evals
-from proctor.storage import writer
+from proctor.storage import sittings, writer
 from tests.running.graded import until_done
 from tests.support import ROOT
 
@@ -163,6 +164,18 @@ async def test_d26_runs_are_deleted_in_any_order_and_leave_nothing(where):
         assert await left_over(store) == 0
 
 
+async def test_several_may_prune_at_once(where):
+    for _ in range(6):
+        await run_evals(**evaluation(Slow()), store=where)
+
+    async def prune():
+        async with Store(where) as store:
+            return [info.name for info in await store.prune(older_than=timedelta(0))]
+
+    pruned = await asyncio.gather(prune(), prune(), prune())
+    assert len({name for names in pruned for name in names}) == len([name for names in pruned for name in names]) == 6
+
+
 async def left_over(store):
     from sqlalchemy import func, select
 
@@ -274,6 +287,36 @@ async def test_a_run_is_gone_on_with_by_one_at_a_time(where):
     name = (await run).run
     result = await resume(name, Eval(**evaluation(target)), store=where)
     assert (result.status, len(result.items)) == ("complete", COUNT)
+
+
+async def test_who_only_slept_writes_nothing_into_a_run_that_another_went_on_with(where, monkeypatch):
+    awake = asyncio.Event()
+    asked = []
+
+    async def target(given):
+        asked.append(given)
+        if int(given) >= 20:
+            await awake.wait()
+        return given
+
+    options = evaluation(target, concurrency=4)
+    first = asyncio.create_task(run_evals(**options, store=where))
+    while len(asked) < 24:
+        await asyncio.sleep(0.001)
+    with monkeypatch.context() as patch:
+        patch.setattr(sittings, "_DEAD_AFTER_S", -1.0)  # as for a process that was stopped for a minute
+        second = asyncio.create_task(resume("latest", Eval(**options), store=where))
+        while len(asked) < 28:
+            await asyncio.sleep(0.001)
+    awake.set()
+    with pytest.raises(ProctorError, match="gone on with by somebody else") as error:
+        await first
+    result = await second
+    assert error.value.code == "STORE_FAILED"
+    assert (result.status, [row.item_id for row in result.items]) == ("complete", [f"i{n}" for n in range(COUNT)])
+    assert [row.replies[0].output for row in result.items] == [f"{n}" for n in range(COUNT)]
+    assert len(asked) <= COUNT + 8
+    assert (await shown(where)).status == "complete"
 
 
 # ── interrupts and loops ───────────────────────────────────────────────────────────────────────────────────────────

@@ -200,18 +200,18 @@ class Store:
 
         Threads and the answers of model calls are of no single run: they stay, until `prune`.
         """
-        info = await self.run(name)
-        if info.status == "running" and not force:
-            raise UsageError(f"{info.name} is being run: wait for its end, or stop it", code="RUN_UNDER_WAY")
 
         async def remove(connection: AsyncConnection) -> RunInfo:
-            run = (
-                await connection.execute(select(EVAL.c.eval).where(EVAL.c.eval_id == info.eval_id))
-            ).scalar_one_or_none()
-            if run is not None:
-                for table in OF_A_RUN:
-                    await connection.execute(table.delete().where(table.c.eval == run))
-            return info
+            run = await number_of(connection, name)
+            await connection.execute(select(EVAL.c.eval).where(EVAL.c.eval == run).with_for_update())
+            found = await infos(connection, EVAL.c.eval == run, limit=1)
+            if not found:  # another deleted it first
+                raise UnknownName("run", name, ())
+            if found[0].status == "running" and not force:
+                raise UsageError(f"{found[0].name} is being run: wait for its end, or stop it", code="RUN_UNDER_WAY")
+            for table in OF_A_RUN:
+                await connection.execute(table.delete().where(table.c.eval == run))
+            return found[0]
 
         return await self._writing(remove)
 
@@ -224,10 +224,17 @@ class Store:
         found = await self._reading(lambda connection: infos(connection, EVAL.c.started_at < limit, limit=None))
         old = [info for info in found if info.status != "running"]
         if not dry_run:
-            for info in old:
-                await self.delete(info.eval_id)
+            old = [info for info in old if await self._is_pruned(info)]
             await self._writing(lambda connection: _forget_before(connection, limit))
         return old
+
+    async def _is_pruned(self, info: RunInfo) -> bool:
+        """Delete a run, unless somebody has deleted it, or goes on with it, since it was looked at."""
+        try:
+            await self.delete(info.eval_id)
+        except UsageError:
+            return False
+        return True
 
     # ── connections ────────────────────────────────────────────────────────────────────────────────────────────────
 
