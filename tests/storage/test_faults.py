@@ -290,24 +290,26 @@ async def test_a_run_is_gone_on_with_by_one_at_a_time(where):
 
 
 async def test_who_only_slept_writes_nothing_into_a_run_that_another_went_on_with(where, monkeypatch):
-    awake = asyncio.Event()
+    awake, waits, wait_both = (asyncio.Event() for _ in range(3))
     asked = []
 
     async def target(given):
         asked.append(given)
+        if len(asked) == 24:
+            waits.set()
+        if len(asked) == 28:
+            wait_both.set()
         if int(given) >= 20:
             await awake.wait()
         return given
 
     options = evaluation(target, concurrency=4)
     first = asyncio.create_task(run_evals(**options, store=where))
-    while len(asked) < 24:
-        await asyncio.sleep(0.001)
+    await waits.wait()
     with monkeypatch.context() as patch:
         patch.setattr(sittings, "_DEAD_AFTER_S", -1.0)  # as for a process that was stopped for a minute
         second = asyncio.create_task(resume("latest", Eval(**options), store=where))
-        while len(asked) < 28:
-            await asyncio.sleep(0.001)
+        await wait_both.wait()
     awake.set()
     with pytest.raises(ProctorError, match="gone on with by somebody else") as error:
         await first

@@ -68,7 +68,7 @@ class Sitting:
         _MINE.add((eval_id, number))
 
     async def pulse(self, connection: AsyncConnection) -> None:
-        """Say in a commit that the run is worked at, or how it ended. Raises when somebody deleted it or took it over."""
+        """Say in a commit that the run is worked at, or how it ended. Raises when it was deleted or taken over."""
         status, elapsed = "stopped" if self._broke_off else "running", (perf_counter() - self._began) * 1000.0
         if self._ended is not None:
             values, status, elapsed = self._ended
