@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from proctor.data.column import Column
@@ -14,7 +14,7 @@ from proctor.data.outcome import Outcome
 from proctor.data.reply import ItemResult
 from proctor.running.kept import Beginning
 from proctor.running.record import RowId
-from proctor.storage.engine import reading
+from proctor.storage.engine import reading, writing
 from proctor.storage.read import columns_of, parts_of
 from proctor.storage.rows import item_result
 from proctor.storage.schema import EVAL, ITEM
@@ -46,6 +46,7 @@ class Found:
         self._expected, self._step = 0, _AHEAD  # which row comes next if they come in order; how many are read along
         self._lock = asyncio.Lock()
         self._theirs: dict[RowId, int] = {}
+        self._places: dict[RowId, int] = {}
         self._by_number: dict[int, Column] = {}
         self._stale: dict[int, frozenset[Column]] = {}
 
@@ -59,16 +60,18 @@ class Found:
             return found
         async with reading(engine) as connection:
             found._by_number = await columns_of(connection, sitting.run)
-            query = select(ITEM.c.no, ITEM.c.item_id, ITEM.c.repeat, ITEM.c.status, ITEM.c.errors)
+            query = select(ITEM.c.no, ITEM.c.item_id, ITEM.c.repeat, ITEM.c.status, ITEM.c.errors, ITEM.c.place)
             rows = (
                 await connection.execute(query.where(ITEM.c.eval == sitting.run).order_by(ITEM.c.place, ITEM.c.repeat))
             ).all()
         found.columns = {column: number for number, column in found._by_number.items()}
         found._stale = _stale_columns(sitting)
         finished, begun = set(), set()
-        for no, written, repeat, status, errors in rows:
+        for no, written, repeat, status, errors, place in rows:
             row = (plain_text(written), int(repeat))
             found.numbers[row] = int(no)
+            if beginning.allow_changes:
+                found._places[row] = int(place)
             broke = beginning.anew == "errors" and (status == "error" or errors)
             if status in _ENDED and not broke:
                 found._at[row] = len(found._order)
@@ -102,6 +105,19 @@ class Found:
             for again in range(beginning.times)
         }
         return found
+
+    async def move(self, places: Mapping[str, int]) -> None:
+        """Give the rows the places of their items in the data as it is now; those of no item come after them all.
+
+        Two rows of one place would be one to whoever reads page after page.
+        """
+        where = {row: places.get(row[0], len(places) + old) for row, old in self._places.items()}
+        moves = [{"row": self.numbers[row], "to": to} for row, to in where.items() if to != self._places[row]]
+        if not moves:
+            return
+        statement = update(ITEM).where(ITEM.c.eval == self._run, ITEM.c.no == bindparam("row"))
+        async with writing(self._engine) as connection:
+            await connection.execute(statement.values(place=bindparam("to")), moves)
 
     async def find(self, row: RowId) -> ItemResult | None:
         """The row: as it ended, or what there is of it as `not_run`, without what other scorers made of it."""
