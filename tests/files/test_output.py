@@ -2,9 +2,11 @@
 
 import os
 import pathlib
+import sqlite3
 import stat
 import sys
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -111,6 +113,19 @@ def test_a_place_that_cannot_be_written_is_refused_at_once(tmp_path, name, said)
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match=said):
         OutputFile(tmp_path / name, inputs=(tmp_path / "file", tmp_path / "none"))
+
+
+def test_a_database_is_not_written_over(tmp_path):
+    path = tmp_path / "runs.db"
+    later = OutputFile(path)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE runs (name)")
+    before = path.read_bytes()
+    for write in (lambda: OutputFile(path), lambda: later.write("{}")):
+        with pytest.raises(UsageError, match="is a SQLite database"):
+            write()
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["runs.db"]
 
 
 def test_a_file_or_folder_that_is_read_only_is_refused(tmp_path):

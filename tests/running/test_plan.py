@@ -249,6 +249,8 @@ def test_data_is_a_list_of_items(data):
         pytest.param({"turns": [{"input": "x"}, {}]}, "turns[1] has no input", id="turn without input"),
         pytest.param({"input": "x", "groundTruht": 1}, "Did you mean 'ground_truth'", id="unknown key"),
         pytest.param({"input": "x", "id": ""}, "id must be text that is not empty", id="empty id"),
+        pytest.param({"input": "x", "id": "é" * 501}, "give at most 500, or leave it out", id="long id"),
+        pytest.param({"input": "x", "id": 10**5000}, "more than 500 digits", id="endless number as id"),
         pytest.param({"input": "x", "id": 7.5}, "id must be text that is not empty", id="id that is a fraction"),
         pytest.param({"input": "x", "id": "ok"}, "the id 'ok' is taken by an earlier item", id="id taken"),
         pytest.param(

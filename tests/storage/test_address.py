@@ -1,5 +1,6 @@
 """What `store=` may be, and what is said of what it may not; nothing is paid for before that."""
 
+import asyncio
 import os
 import sqlite3
 from pathlib import Path
@@ -42,6 +43,8 @@ def test_what_is_no_address(given):
         (":memory:", "ends with its connection"),
         ("sqlite:///:memory:", "ends with its connection"),
         ("sqlite://", "names no file"),
+        ("a\x00.db", "embedded null"),
+        ("a" * 5000, "cannot be opened: File name too long"),
         ("sqlite:///runs.db?mode=ro", "no option in the URL of store 'mode'"),
         ("mysql://proctor@host/db", "no kind of database for store 'mysql'"),
         ("postgresql://proctor@host:port/db", "the URL cannot be read"),
@@ -154,6 +157,13 @@ def test_d27_a_folder_that_may_not_be_written_is_refused(as_nobody, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.db"]
 
 
+@pytest.mark.slow
+def test_a_store_that_may_not_be_written_can_be_read(as_nobody, tmp_path):
+    result = asyncio.run(run(tmp_path / "x.db"))
+    assert as_nobody(tmp_path / "x.db", program=READING).split() == [result.run, "1", "STORE_FAILED", "[]"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.db"]
+
+
 PROGRAM = """
 import os, sys
 from proctor import ProctorError, Store, checks, run_evals_sync
@@ -169,6 +179,26 @@ try:
 except ProctorError as error:
     print(error.code, error, called)
 """
+READING = """
+import asyncio, os, sys
+import aiosqlite, sqlalchemy.dialects.sqlite.aiosqlite, sqlalchemy.ext.asyncio
+from proctor import ProctorError, Store, checks, run_evals_sync
+from proctor.storage import engine, store, recorder
+
+async def look():
+    async with Store(sys.argv[1]) as store:
+        name = (await store.run("latest")).name
+        print(name, len((await store.result(name)).items))
+        try:
+            await store.delete(name)
+        except ProctorError as error:
+            print(error.code, [])
+
+if os.getuid() == 0:
+    os.setgid(65534)
+    os.setuid(65534)
+asyncio.run(look())
+"""
 
 
 @pytest.fixture
@@ -179,7 +209,7 @@ def as_nobody(tmp_path):
 
     from tests.support import ROOT
 
-    def look(where):
+    def look(where, program=PROGRAM):
         for folder in (tmp_path, *tmp_path.parents):
             if folder == Path("/"):
                 break
@@ -188,7 +218,7 @@ def as_nobody(tmp_path):
         tmp_path.chmod(0o555)
         try:
             done = subprocess.run(
-                [sys.executable, "-c", PROGRAM, where], capture_output=True, text=True, check=False,
+                [sys.executable, "-c", program, where], capture_output=True, text=True, check=False,
                 env=os.environ | {"PYTHONPATH": f"{ROOT / 'src'}"},
             )  # fmt: skip
         finally:

@@ -15,7 +15,7 @@ from sqlalchemy import func, insert, select, text
 
 from proctor import Eval, Item, ProctorError, Store, resume, run_evals, run_evals_sync, scorer, start_evals
 from proctor.running.plan import make_plan
-from proctor.storage import writer
+from proctor.storage import sittings, writer
 from proctor.storage.engine import writing
 from proctor.storage.schema import OF_A_RUN, REPLY, SITTING
 from tests.running.graded import until_done
@@ -202,6 +202,18 @@ async def test_a_run_that_breaks_off_says_so_although_nothing_was_put(where):
         assert statuses.scalars().all() == ["stopped"]
 
 
+async def test_several_may_prune_at_once(where):
+    for _ in range(6):
+        await run_evals(**evaluation(Slow()), store=where)
+
+    async def prune():
+        async with Store(where) as store:
+            return [info.name for info in await store.prune(older_than=timedelta(0))]
+
+    pruned = await asyncio.gather(prune(), prune(), prune())
+    assert len({name for names in pruned for name in names}) == len([name for names in pruned for name in names]) == 6
+
+
 async def left_over(store):
     counts = [select(func.count()).select_from(table) for table in OF_A_RUN]
     return await store._reading(lambda connection: total(connection, counts))
@@ -309,6 +321,38 @@ async def test_a_run_is_gone_on_with_by_one_at_a_time(where):
     name = (await run).run
     result = await resume(name, Eval(**evaluation(target)), store=where)
     assert (result.status, len(result.items)) == ("complete", COUNT)
+
+
+async def test_who_only_slept_writes_nothing_into_a_run_that_another_went_on_with(where, monkeypatch):
+    awake, waits, wait_both = (asyncio.Event() for _ in range(3))
+    asked = []
+
+    async def target(given):
+        asked.append(given)
+        if len(asked) == 24:
+            waits.set()
+        if len(asked) == 28:
+            wait_both.set()
+        if int(given) >= 20:
+            await awake.wait()
+        return given
+
+    options = evaluation(target, concurrency=4)
+    first = asyncio.create_task(run_evals(**options, store=where))
+    await waits.wait()
+    with monkeypatch.context() as patch:
+        patch.setattr(sittings, "_DEAD_AFTER_S", -1.0)  # as for a process that was stopped for a minute
+        second = asyncio.create_task(resume("latest", Eval(**options), store=where))
+        await wait_both.wait()
+    awake.set()
+    with pytest.raises(ProctorError, match="gone on with by somebody else") as error:
+        await first
+    result = await second
+    assert error.value.code == "STORE_FAILED"
+    assert (result.status, [row.item_id for row in result.items]) == ("complete", [f"i{n}" for n in range(COUNT)])
+    assert [row.replies[0].output for row in result.items] == [f"{n}" for n in range(COUNT)]
+    assert len(asked) <= COUNT + 8
+    assert (await shown(where)).status == "complete"
 
 
 # ── interrupts and loops ───────────────────────────────────────────────────────────────────────────────────────────

@@ -118,6 +118,14 @@ async def test_a_scorer_that_changed_scores_everything_anew(where):
     assert [row.scorers[0].score for row in result.items] == [len(row.output) / 20 for row in result.items]
 
 
+async def test_rows_stand_where_their_items_are_now(where):
+    name = (await run_evals(of(store=where))).run
+    data = [Item("new", id="new"), *reversed(DATA[1:4])]
+    result = await resume(name, of(data=data), store=where, allow_changes=True)
+    assert [row.item_id for row in result.items][:4] == ["new", "i3", "i2", "i1"]
+    assert [row.index for row in result.items] == [0, 1, 2, 3, 4, 8, 9]  # no two at one place
+
+
 async def test_nothing_changed(where):
     name = await stopped(where)
     result = await resume(name, of(), store=where)

@@ -16,6 +16,8 @@ from proctor.errors import UsageError
 
 __all__ = ["OutputFile"]
 
+_SQLITE = b"SQLite format 3\0"
+
 
 class OutputFile:
     """A place for a text. Raises `UsageError` when made, if nothing can be written there.
@@ -50,6 +52,7 @@ class OutputFile:
                 file.flush()
                 os.fsync(file.fileno())
             if self._path.exists():
+                self._spare_database()  # it may have become one since
                 self._beside.chmod(stat.S_IMODE(self._path.stat().st_mode))
             self._beside.replace(self._path)
         except BaseException:
@@ -67,8 +70,17 @@ class OutputFile:
         if any(self._path.exists() and given.exists() and self._path.samefile(given) for given in inputs):
             raise UsageError(f"{self.shown!r} is read by this run, and would be written over")
         if not self._into:
+            self._spare_database()
             self._opened().close()
             self._beside.unlink()
+
+    def _spare_database(self) -> None:
+        """A store of runs is worth more than any report: who writes over one has mistaken the name."""
+        if not self._path.is_file():
+            return
+        with self._path.open("rb") as file:
+            if file.read(len(_SQLITE)) == _SQLITE:
+                raise UsageError(f"{self.shown!r} is a SQLite database, and would be written over; give another file")
 
     def _opened(self) -> BinaryIO:
         with suppress(FileNotFoundError):

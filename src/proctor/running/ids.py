@@ -8,6 +8,9 @@ from proctor.errors import EncodingError, UsageError
 __all__ = ["ID_TAKEN", "Ids"]
 
 ID_TAKEN = "ID_TAKEN"
+_LONGEST = 500  # characters: what an index of PostgreSQL can hold, however they are written
+_LARGEST = 10**_LONGEST
+_SHORTER = f"give at most {_LONGEST}, or leave it out and one is made"
 
 
 class Ids:
@@ -27,9 +30,14 @@ class Ids:
         return made
 
     def _given(self, given: str | int) -> str:
-        given = str(given) if isinstance(given, int) and not isinstance(given, bool) else given
+        if isinstance(given, int) and not isinstance(given, bool):
+            if abs(given) >= _LARGEST:
+                raise UsageError(f"id is a number of more than {_LONGEST} digits: {_SHORTER}")
+            given = str(given)
         if not isinstance(given, str) or not given:
             raise UsageError(f"id must be text that is not empty, not {given!r}")
+        if len(given) > _LONGEST:
+            raise UsageError(f"id has {len(given):,} characters, {given[:20]!r} ...: {_SHORTER}")
         if self._seen is not None:
             if given in self._seen:
                 raise UsageError(f"the id {given!r} is taken by an earlier item", code=ID_TAKEN)

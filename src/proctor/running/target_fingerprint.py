@@ -6,6 +6,7 @@ to: a counter in it does not make it another target.
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
@@ -26,7 +27,7 @@ _SETTINGS = (str, float, bool, type(None))
 def target_fingerprint(target: Any) -> str:
     """The fingerprint of what was given as a target: `none` without one, `unknown` for what has no source text.
 
-    Of an object it is of the class as the user wrote it, behind a `~`: what the object holds is not in it, so that it
+    Of an object it is of its class's functions as the user wrote them, behind a `~`: what the object holds is not in it, so that it
     can be known to be another, and not to be the same.
     """
     if target is None:
@@ -44,16 +45,17 @@ def is_whole(fingerprint: str) -> bool:
 
 
 def _of_class(kind: type) -> str:
-    """Of the source of a user's class; a framework's says nothing of what is done with it."""
-    import inspect
-
-    try:
-        home = inspect.getsourcefile(kind) or ""
-        if kind.__module__.startswith("proctor.") or "site-packages" in home or "dist-packages" in home:
-            return UNKNOWN
-        return _IN_PART + digest_of(inspect.getsource(kind))
-    except (OSError, TypeError):
+    """Of the functions of a user's class; a framework's say nothing of what is done with it."""
+    home = getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
+    if kind.__module__.startswith("proctor.") or "site-packages" in home or "dist-packages" in home:
         return UNKNOWN
+    functions = {name: getattr(value, "__func__", value) for name, value in vars(kind).items()}
+    try:
+        told = {name: _content(value) for name, value in functions.items() if isinstance(value, FunctionType)}
+    except (EncodingError, RecursionError):
+        return UNKNOWN
+    digest = digest_of(told)
+    return UNKNOWN if digest == UNKNOWN or not told else _IN_PART + digest
 
 
 def _content(thing: Any) -> Any:

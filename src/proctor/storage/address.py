@@ -51,7 +51,15 @@ def address_of(where: Any) -> Address:
 def _file(path: Path) -> Address:
     if str(path) == ":memory:":
         raise UsageError("store: a database in memory ends with its connection; give the path of a file, or None")
-    if path.is_dir():
+    try:
+        path.lstat()
+        is_folder = path.is_dir()
+    except FileNotFoundError:
+        is_folder = False
+    except (OSError, ValueError) as problem:
+        why = getattr(problem, "strerror", None) or problem
+        raise UsageError(f"the store {shown(str(path))} cannot be opened: {why}", code=_UNUSABLE) from problem
+    if is_folder:
         raise UsageError(f"store: {path} is a folder; give the path of a file in it, {path / 'proctor.db'}")
     whole = path.absolute()  # the run may change folders
     return Address(URL.create("sqlite+aiosqlite", database=str(whole)), str(path), whole)

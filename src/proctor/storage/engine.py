@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import event
+from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
@@ -34,10 +37,20 @@ def make_engine(address: Address, *, pooled: bool = True) -> AsyncEngine:
         address.path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise store_error(address, error, usage=True) from error
-    engine = create_async_engine(address.url, **pool)
+    engine = create_async_engine(_of_file(address.path, address.url), **pool)
     event.listen(engine.sync_engine, "connect", _set_up)
     event.listen(engine.sync_engine, "begin", _begin)
     return engine
+
+
+def _of_file(path: Path, url: URL) -> URL:
+    """A file in a folder that may not be written can be read all the same: taken to stay as it is, with nothing beside.
+
+    With a log beside it somebody writes it from elsewhere: that is SQLite's to say.
+    """
+    if not path.exists() or os.access(path.parent, os.W_OK) or path.with_name(f"{path.name}-wal").exists():
+        return url
+    return url.set(database=path.as_uri(), query={"immutable": "1", "uri": "true"})
 
 
 def _set_up(connection: Any, _: Any) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from proctor.data.column import Column
@@ -15,7 +15,7 @@ from proctor.data.reply import ItemResult
 from proctor.errors import ProctorError
 from proctor.running.kept import Beginning
 from proctor.running.record import RowId
-from proctor.storage.engine import reading
+from proctor.storage.engine import reading, writing
 from proctor.storage.read import columns_of, parts_of
 from proctor.storage.rows import item_result
 from proctor.storage.schema import ENDED, EVAL, ITEM
@@ -46,6 +46,7 @@ class Found:
         self._ahead: dict[RowId, ItemResult] = {}
         self._expected, self._step = 0, _AHEAD  # which row comes next if they come in order; how many are read along
         self._lock = asyncio.Lock()
+        self._places: dict[RowId, int] = {}
         self._by_number: dict[int, Column] = {}
         self._stale: dict[int, frozenset[Column]] = {}
         self._with_outcomes = True
@@ -65,7 +66,7 @@ class Found:
         found = cls(engine, sitting.run)
         async with reading(engine) as connection:
             found._by_number = await columns_of(connection, sitting.run)
-            query = select(ITEM.c.no, ITEM.c.item_id, ITEM.c.repeat, ITEM.c.status, ITEM.c.errors)
+            query = select(ITEM.c.no, ITEM.c.item_id, ITEM.c.repeat, ITEM.c.status, ITEM.c.errors, ITEM.c.place)
             query = query.where(ITEM.c.eval == sitting.run).order_by(ITEM.c.place, ITEM.c.repeat)
             rows = (await connection.execute(query)).all()
         found.columns = {column: number for number, column in found._by_number.items()}
@@ -73,9 +74,11 @@ class Found:
         found._drops_errors = beginning.anew == "errors"
         begun: list[RowId] = []
         ended: list[RowId] = []
-        for no, written, repeat, status, errors in rows:
+        for no, written, repeat, status, errors, place in rows:
             row = (plain_text(written), int(repeat))
             found.numbers[row] = int(no)
+            if beginning.allow_changes:
+                found._places[row] = int(place)
             broke = found._drops_errors and (status == "error" or errors)
             (ended if status in ENDED and not broke else begun).append(row)
         found._theirs = found.numbers
@@ -106,6 +109,19 @@ class Found:
         """In which order a run asks for rows: first those that it has work with."""
         self._order = order
         self._at = {row: at for at, row in enumerate(order)}
+
+    async def move(self, places: Mapping[str, int]) -> None:
+        """Give the rows the places of their items in the data as it is now; those of no item come after them all.
+
+        Two rows of one place would be one to whoever reads page after page.
+        """
+        where = {row: places.get(row[0], len(places) + old) for row, old in self._places.items()}
+        moves = [{"row": self.numbers[row], "to": to} for row, to in where.items() if to != self._places[row]]
+        if not moves:
+            return
+        statement = update(ITEM).where(ITEM.c.eval == self._run, ITEM.c.no == bindparam("row"))
+        async with writing(self._engine) as connection:
+            await connection.execute(statement.values(place=bindparam("to")), moves)
 
     async def find(self, row: RowId) -> ItemResult | None:
         """The row: as it ended, or what there is of it as `not_run`, without what other scorers made of it."""

@@ -74,6 +74,8 @@ class StoreRecorder:
             await migrate(engine, where=self._address.shown)
             sitting = self._sitting = await begin_sitting(engine, self._beginning, plan=plan, pen=self._pen)
             found = self._found = await Found.of(engine, self._beginning, sitting=sitting)
+            if self._beginning.resume is not None and self._beginning.allow_changes and plan.stream is None:
+                await found.move({row.id[0]: row.index for row in plan.rows})
         except DATABASE_ERRORS as error:
             await self._close()
             raise store_error(self._address, error, usage=True) from error

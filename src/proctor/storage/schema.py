@@ -82,7 +82,8 @@ SITTING = _table(
     Column("pid", _WHOLE),
     Column("session", Text, nullable=False),
 )
-"""*pulse_at*, *elapsed_ms*: as of the last commit. *session*: the fingerprints of what was run."""
+"""*pulse_at*, *elapsed_ms*: as of the last commit. *status*: `taken over` when the next one
+began without its end. *session*: the fingerprints of what was run."""
 
 EVAL_COLUMN = _table(
     "column",

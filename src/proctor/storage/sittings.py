@@ -33,6 +33,8 @@ PULSE_S = 20.0
 """How often a run that is being worked at says so, at least."""
 _DEAD_AFTER_S = 3 * PULSE_S
 _HOST = socket.gethostname()
+_TAKEN_OVER = "taken over"
+_OTHERS = "gone on with by somebody else while this one gave no sign of life"
 _MINE: set[tuple[str, int]] = set()
 """The sittings of this process: after a restart in a container another process may well have had its number."""
 
@@ -66,17 +68,20 @@ class Sitting:
         _MINE.add((eval_id, number))
 
     async def pulse(self, connection: AsyncConnection) -> None:
-        """Say in a commit that the run is worked at, or how it ended. Raises when somebody deleted it."""
+        """Say in a commit that the run is worked at, or how it ended. Raises when it was deleted or taken over."""
         status, elapsed = "stopped" if self._broke_off else "running", (perf_counter() - self._began) * 1000.0
         if self._ended is not None:
             values, status, elapsed = self._ended
             counts = {name: _count(self.run, *where) for name, where in _COUNTED.items()}
             await connection.execute(update(EVAL).where(EVAL.c.eval == self.run).values(**values, **counts))
-        beat = update(SITTING).where(SITTING.c.eval == self.run, SITTING.c.number == self.number)
+        mine = (SITTING.c.eval == self.run, SITTING.c.number == self.number)
+        beat = update(SITTING).where(*mine, SITTING.c.status != _TAKEN_OVER)
         done = await connection.execute(beat.values(pulse_at=utc_now(), elapsed_ms=elapsed, status=status))
         if done.rowcount == 0:
-            message = f"the run {self.name} was deleted from the store while it was running: nothing more is kept of it"
-            raise ProctorError(message, code="STORE_FAILED")
+            there = (await connection.execute(select(SITTING.c.number).where(*mine))).first()
+            what = "deleted from the store while it was running" if there is None else _OTHERS
+            message = f"the run {self.name} was {what}: nothing more is kept of it"
+            raise ProctorError(message if there is None else f"{message} from here", code="STORE_FAILED")
 
     def breaks_off(self) -> bool:
         """Have the next commits say that nobody works at the run any more; not, and False, once `ends_with` did."""
@@ -133,6 +138,8 @@ async def begin_sitting(engine: AsyncEngine, beginning: Beginning, *, plan: Plan
         if changed and not beginning.allow_changes:
             raise UsageError(_changed(row["name"], changed), code="RUN_CHANGED")
         number = max(sessions, default=0) + 1
+        taken = update(SITTING).where(SITTING.c.eval == row["eval"], SITTING.c.status == "running")
+        await connection.execute(taken.values(status=_TAKEN_OVER))  # who was only asleep must not write any more
         await connection.execute(insert(SITTING).values(_sitting_row(row["eval"], number, session, pen)))
         now = {"status": "running", "provenance": pen.write(plan.provenance)}
         await connection.execute(update(EVAL).where(EVAL.c.eval == row["eval"]).values(**now))
