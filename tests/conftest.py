@@ -143,7 +143,9 @@ WAITING = {
     "cli/test_score.py", "files/test_round_trips.py", "scoring/test_pipeline.py", "running/test_doors.py",
     "running/test_errors.py", "running/test_handle.py",
     "running/test_record.py", "running/test_retry.py", "running/test_stopping.py", "running/test_stream.py",
-    "running/test_stream_ends.py", "running/test_timeouts.py", "scorers/test_door.py", "stats", "test_bridge.py",
+    "running/test_stream_ends.py", "running/test_timeouts.py", "running/test_going_on.py", "scorers/test_door.py",
+    "stats", "test_bridge.py", "storage/test_address.py", "storage/test_cache.py", "storage/test_failing.py",
+    "storage/test_faults.py", "storage/test_memory.py", "storage/test_recorders.py", "storage/test_resuming.py",
 }  # fmt: skip
 # These take much to work on, or the database server.
 MANY = ("linear", "megabytes", "backtracks", "long", "five_mb", "postgres")

@@ -1,6 +1,7 @@
 """Cases D02, D04, D05 and D06: scorers that are arithmetic, on values of every kind and texts of every size."""
 
 import time
+from functools import lru_cache
 
 import pytest
 from hypothesis import given, settings
@@ -97,11 +98,16 @@ LONG = {
 }
 
 
+@lru_cache(maxsize=1)
+def long_texts(kind):
+    return LONG[kind]()
+
+
 @pytest.mark.slow
 @every_text_scorer
 @pytest.mark.parametrize("kind", LONG)
 def test_d05_five_megabytes_are_scored_in_seconds(name, kind):
-    left, right = LONG[kind]()
+    left, right = long_texts(kind)
     truth = {"ground_truth": 1} if name == "numeric_closeness" else {"ground_truth": left}
     scorer = getattr(scorers, name)(**({"take": "last"} if name == "numeric_closeness" else {}))
     began = time.process_time()

@@ -27,8 +27,8 @@ _SETTINGS = (str, float, bool, type(None))
 def target_fingerprint(target: Any) -> str:
     """The fingerprint of what was given as a target: `none` without one, `unknown` for what has no source text.
 
-    Of an object it is of its class's functions as the user wrote them, behind a `~`: what the object holds is not in it, so that it
-    can be known to be another, and not to be the same.
+    Of an object it is of its class's functions as the user wrote them, behind a `~`: what the object holds is not in
+    it, so that it can be known to be another, and not to be the same.
     """
     if target is None:
         return NO_TARGET

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+<<<<<<< HEAD
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+=======
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
+from threading import Thread
+>>>>>>> w-k
 from typing import Any
+from weakref import WeakKeyDictionary
 
+import aiosqlite
 from sqlalchemy import event
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -17,10 +29,12 @@ from sqlalchemy.pool import NullPool
 from proctor.errors import ProctorError, UsageError, safe_message
 from proctor.storage.address import Address
 
-__all__ = ["DATABASE_ERRORS", "is_passing", "make_engine", "reading", "store_error", "why", "writing"]
+__all__ = ["DATABASE_ERRORS", "close", "is_passing", "make_engine", "reading", "store_error", "why", "writing"]
 
 _BUSY_MS = 30_000
 _CONNECT_SECONDS = 10
+_FAREWELL_S = 2.0
+_THREADS: WeakKeyDictionary[AsyncEngine, list[Thread]] = WeakKeyDictionary()
 _LOST = ("08", "57P", "53300")  # SQLSTATEs: connection exceptions, the server shuts down, too many connections
 
 
@@ -37,12 +51,19 @@ def make_engine(address: Address, *, pooled: bool = True) -> AsyncEngine:
         address.path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise store_error(address, error, usage=True) from error
+<<<<<<< HEAD
     engine = create_async_engine(_of_file(address.path, address.url), **pool)
+=======
+    threads: list[Thread] = []
+    engine = create_async_engine(address.url, async_creator=partial(_connect, address.path, threads), **pool)
+    _THREADS[engine] = threads
+>>>>>>> w-k
     event.listen(engine.sync_engine, "connect", _set_up)
     event.listen(engine.sync_engine, "begin", _begin)
     return engine
 
 
+<<<<<<< HEAD
 def _of_file(path: Path, url: URL) -> URL:
     """A file in a folder that may not be written can be read all the same: taken to stay as it is, with nothing beside.
 
@@ -51,6 +72,42 @@ def _of_file(path: Path, url: URL) -> URL:
     if not path.exists() or os.access(path.parent, os.W_OK) or path.with_name(f"{path.name}-wal").exists():
         return url
     return url.set(database=path.as_uri(), query={"immutable": "1", "uri": "true"})
+=======
+class _Connection(sqlite3.Connection):
+    def close(self) -> None:
+        """SQLite keeps what is closed, and its lock, while one of its statements is left in the frames of an error."""
+        with suppress(sqlite3.Error):
+            self.rollback()
+        super().close()
+
+
+async def close(engine: AsyncEngine) -> None:
+    """Close its connections, and wait for their threads: one that outlives its loop may keep the file locked.
+
+    A connection is left to its thread when whoever opens it or waits for it is cancelled.
+    """
+    try:
+        await engine.dispose()
+    finally:
+        threads = _THREADS.get(engine, [])
+        until = asyncio.get_running_loop().time() + _FAREWELL_S
+        cancelled: asyncio.CancelledError | None = None
+        while any(thread.is_alive() for thread in threads) and asyncio.get_running_loop().time() < until:
+            try:
+                await asyncio.sleep(0.002)
+            except asyncio.CancelledError as error:
+                cancelled = error
+        if cancelled is not None:
+            raise cancelled
+
+
+async def _connect(path: Path, threads: list[Thread]) -> aiosqlite.Connection:
+    connection = aiosqlite.connect(path, factory=_Connection)
+    thread = connection._thread  # noqa: SLF001 - as SQLAlchemy does: it must not keep the process from ending
+    thread.daemon = True
+    threads[:] = [*(each for each in threads if each.is_alive()), thread]
+    return await connection
+>>>>>>> w-k
 
 
 def _set_up(connection: Any, _: Any) -> None:

@@ -13,7 +13,7 @@ from proctor.data.column import Column
 from proctor.data.mean import Mean
 from proctor.data.reply import ItemResult
 from proctor.storage.address import Address
-from proctor.storage.engine import DATABASE_ERRORS, make_engine, reading, store_error
+from proctor.storage.engine import DATABASE_ERRORS, close, make_engine, reading, store_error
 from proctor.storage.failing import count_shown, declines_of, first_shown
 from proctor.storage.read import columns_of, results_of
 from proctor.storage.schema import ITEM
@@ -107,7 +107,7 @@ class StoredItems(Sequence[ItemResult]):
             except DATABASE_ERRORS as error:
                 raise store_error(self._address, error, doing="be read") from error
             finally:
-                await engine.dispose()
+                await close(engine)
 
         return run_sync(look())
 

@@ -18,7 +18,7 @@ from proctor.running.record import Event, Known, RowId
 from proctor.storage.address import Address
 from proctor.storage.cache import StoredCalls
 from proctor.storage.database import Database
-from proctor.storage.engine import DATABASE_ERRORS, make_engine, store_error
+from proctor.storage.engine import DATABASE_ERRORS, close, make_engine, store_error
 from proctor.storage.found import Found
 from proctor.storage.items import StoredItems
 from proctor.storage.migrations import migrate
@@ -157,7 +157,7 @@ class StoreRecorder:
         if self._sitting is not None:
             self._sitting.is_over()
         if engine is not None:
-            await engine.dispose()
+            await close(engine)
 
     def _not_begun(self) -> ProctorError:
         return ProctorError(f"store {self._address.shown}: no run has begun: call start() first", code="STORE_FAILED")

@@ -23,7 +23,11 @@ from proctor.running.kept import Beginning
 from proctor.storage.address import DEFAULT_PATH, Address, address_of
 from proctor.storage.cache import StoredCalls
 from proctor.storage.database import Database
+<<<<<<< HEAD
 from proctor.storage.engine import DATABASE_ERRORS, make_engine, store_error
+=======
+from proctor.storage.engine import DATABASE_ERRORS, close, make_engine, reading, store_error, writing
+>>>>>>> w-k
 from proctor.storage.items import StoredItems
 from proctor.storage.memory import StoredThreads
 from proctor.storage.migrations import migrate
@@ -66,10 +70,10 @@ class Store:
         try:
             await migrate(engine, where=self.address.shown)
         except DATABASE_ERRORS as error:
-            await engine.dispose()
+            await close(engine)
             raise store_error(self.address, error, usage=True) from error
         except BaseException:
-            await engine.dispose()
+            await close(engine)
             raise
         self._engine = engine
         self._database.share(engine)
@@ -81,7 +85,7 @@ class Store:
         engine, self._engine = self._engine, None
         self._database.unshare()
         if engine is not None:
-            await engine.dispose()
+            await close(engine)
 
     # ── what is in it beside runs; the store need not be open ──────────────────────────────────────────────────────
 
