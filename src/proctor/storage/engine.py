@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
-=======
 import asyncio
+import os
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from threading import Thread
->>>>>>> w-k
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import aiosqlite
 from sqlalchemy import event
-from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
@@ -51,28 +44,25 @@ def make_engine(address: Address, *, pooled: bool = True) -> AsyncEngine:
         address.path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise store_error(address, error, usage=True) from error
-<<<<<<< HEAD
-    engine = create_async_engine(_of_file(address.path, address.url), **pool)
-=======
     threads: list[Thread] = []
     engine = create_async_engine(address.url, async_creator=partial(_connect, address.path, threads), **pool)
     _THREADS[engine] = threads
->>>>>>> w-k
     event.listen(engine.sync_engine, "connect", _set_up)
     event.listen(engine.sync_engine, "begin", _begin)
     return engine
 
 
-<<<<<<< HEAD
-def _of_file(path: Path, url: URL) -> URL:
-    """A file in a folder that may not be written can be read all the same: taken to stay as it is, with nothing beside.
+def _of_file(path: Path) -> tuple[str, bool]:
+    """The file as SQLite is asked for it, and whether that is a URI.
 
-    With a log beside it somebody writes it from elsewhere: that is SQLite's to say.
+    One in a folder that may not be written can be read all the same: taken to stay as it is, with nothing beside. With
+    a log beside it somebody writes it from elsewhere: that is SQLite's to say.
     """
     if not path.exists() or os.access(path.parent, os.W_OK) or path.with_name(f"{path.name}-wal").exists():
-        return url
-    return url.set(database=path.as_uri(), query={"immutable": "1", "uri": "true"})
-=======
+        return str(path), False
+    return f"{path.absolute().as_uri()}?immutable=1", True
+
+
 class _Connection(sqlite3.Connection):
     def close(self) -> None:
         """SQLite keeps what is closed, and its lock, while one of its statements is left in the frames of an error."""
@@ -102,12 +92,12 @@ async def close(engine: AsyncEngine) -> None:
 
 
 async def _connect(path: Path, threads: list[Thread]) -> aiosqlite.Connection:
-    connection = aiosqlite.connect(path, factory=_Connection)
+    place, is_uri = _of_file(path)
+    connection = aiosqlite.connect(place, uri=is_uri, factory=_Connection)
     thread = connection._thread  # noqa: SLF001 - as SQLAlchemy does: it must not keep the process from ending
     thread.daemon = True
     threads[:] = [*(each for each in threads if each.is_alive()), thread]
     return await connection
->>>>>>> w-k
 
 
 def _set_up(connection: Any, _: Any) -> None:

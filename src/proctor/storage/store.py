@@ -23,11 +23,7 @@ from proctor.running.kept import Beginning
 from proctor.storage.address import DEFAULT_PATH, Address, address_of
 from proctor.storage.cache import StoredCalls
 from proctor.storage.database import Database
-<<<<<<< HEAD
-from proctor.storage.engine import DATABASE_ERRORS, make_engine, store_error
-=======
-from proctor.storage.engine import DATABASE_ERRORS, close, make_engine, reading, store_error, writing
->>>>>>> w-k
+from proctor.storage.engine import DATABASE_ERRORS, close, make_engine, store_error
 from proctor.storage.items import StoredItems
 from proctor.storage.memory import StoredThreads
 from proctor.storage.migrations import migrate
