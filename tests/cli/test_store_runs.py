@@ -136,7 +136,7 @@ def test_a_folder_that_cannot_be_made_is_told_before_anything_is_paid_for(keepin
     (tmp_path / ".proctor").write_text("no folder")
     code, out, err = keeping("run", path)
     assert (code, out) == (2, "")
-    assert "the store .proctor/proctor.db cannot be opened" in err
+    assert "the store '.proctor/proctor.db' cannot be opened" in err
     assert not calls()
 
 
@@ -144,7 +144,7 @@ def test_a_file_of_something_else_is_told_before_anything_is_paid_for(keeping, w
     (tmp_path / "x.db").write_text("no database" * 100)
     code, _, err = keeping("run", write(PAID), "--store", "x.db")
     assert code == 2
-    assert "the store x.db cannot be opened" in err
+    assert "the store 'x.db' cannot be opened" in err
     assert not calls()
 
 

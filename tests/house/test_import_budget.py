@@ -7,6 +7,7 @@ import sys
 import pytest
 
 CPU_S = 0.060
+PYTHON_S = 0.012  # what Python alone takes where that limit was set; a processor in a slow phase is slow at both
 RUNS = 15
 USUAL = "from proctor import Item, Turn, Threshold, checks, create_scorer, scorer"
 HEAVY = ["asyncio", "datetime", "decimal", "numpy", "pathlib", "pydantic", "rich", "sqlalchemy", "sqlite3", "typer"]
@@ -35,7 +36,8 @@ def test_the_usual_names_cost_little(python):
     for _ in range(RUNS):
         for code, seconds in spent.items():
             seconds.append(float(python(f"{code}\nimport time\nprint(time.process_time())")))
-    assert min(spent[USUAL]) - min(spent[""]) <= CPU_S
+    alone = min(spent[""])
+    assert min(spent[USUAL]) - alone <= CPU_S * max(1.0, alone / PYTHON_S)
 
 
 def test_the_usual_names_load_nothing_heavy(python):

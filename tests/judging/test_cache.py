@@ -13,7 +13,8 @@ from proctor.data.judge import JudgeExecution
 from proctor.data.usage import Cost, Usage
 from proctor.data.value import MISSING
 from proctor.errors import UsageError
-from proctor.judging.cache import Answer, CacheNotes, MemoryCache, NoCache, answered, cacheable
+from proctor.judging.cache import Answer, CacheNotes, MemoryCache, answered, cacheable
+from proctor.judging.call_cache import NoCache
 from proctor.judging.request import CallRequest
 from tests.judging.contract import CALL, CacheContract
 

@@ -8,7 +8,8 @@ import pytest
 from proctor import Eval, Item, JsonlRecorder, Turn, rescore, resume, run_evals, scorer
 from proctor.data.cached_call import CachedCall
 from proctor.errors import UsageError
-from proctor.judging.cache import NO_CACHE, answered
+from proctor.judging.cache import answered
+from proctor.judging.call_cache import NO_CACHE
 from proctor.judging.request import CallRequest
 from proctor.running.record import MemoryRecorder
 from proctor.scoring.run import ScorerRun

@@ -44,7 +44,11 @@ def graded(function=length, *, id="length", version="1"):
     return scorer(function, id=id, version=version)
 
 
+ASKED = []
+
+
 async def answer(given):
+    ASKED.append(given)
     await asyncio.sleep(0)
     return f"re: {given}"
 
@@ -122,8 +126,15 @@ async def test_rows_stand_where_their_items_are_now(where):
     name = (await run_evals(of(store=where))).run
     data = [Item("new", id="new"), *reversed(DATA[1:4])]
     result = await resume(name, of(data=data), store=where, allow_changes=True)
-    assert [row.item_id for row in result.items][:4] == ["new", "i3", "i2", "i1"]
-    assert [row.index for row in result.items] == [0, 1, 2, 3, 4, 8, 9]  # no two at one place
+    assert [row.item_id for row in result.items] == ["new", "i3", "i2", "i1"]
+    assert [row.index for row in result.items] == [0, 1, 2, 3]
+    async with Store(where) as store:
+        info, page = await store.run(name), await store.rows(name, order="worst")
+    assert (info.rows, len(page.rows), result.summary.items) == (4, 4, 4)
+    asked = len(ASKED)
+    again = await resume(name, of(), store=where, allow_changes=True)  # those that were put aside come back
+    assert [(row.item_id, row.index) for row in again.items] == [(f"i{n}", n) for n in range(6)]
+    assert len(ASKED) == asked
 
 
 async def test_nothing_changed(where):

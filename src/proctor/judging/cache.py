@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from proctor.data.cached_call import CachedCall
 from proctor.data.judge import JudgeExecution
@@ -22,15 +22,13 @@ from proctor.data.plain import canonical_json, copied, plain
 from proctor.data.usage import Cost, Usage
 from proctor.data.value import MISSING, Value, shown
 from proctor.errors import EncodingError, UsageError, safe_message
+from proctor.judging.call_cache import CallCache
 from proctor.judging.request import CallRequest
 
 __all__ = [
-    "NO_CACHE",
     "Answer",
     "CacheNotes",
-    "CallCache",
     "MemoryCache",
-    "NoCache",
     "NotedCache",
     "answered",
     "cacheable",
@@ -72,30 +70,6 @@ def _is_blank(value: Any) -> bool:
     if isinstance(value, str):
         return not value.strip()
     return value is None or value is MISSING or (isinstance(value, dict | list) and not value)
-
-
-class CallCache(Protocol):
-    """Where answers are kept. Either method may raise: `answered` goes on without the cache."""
-
-    async def get(self, key: str, /) -> CachedCall | None:
-        """What was kept under this key, None when nothing was."""
-
-    async def put(self, key: str, call: CachedCall, /) -> None:
-        """Keep it, in place of what was there."""
-
-
-class NoCache:
-    """Keeps nothing: every call is made."""
-
-    async def get(self, key: str, /) -> CachedCall | None:
-        """Nothing."""
-        return None
-
-    async def put(self, key: str, call: CachedCall, /) -> None:
-        """Do nothing."""
-
-
-NO_CACHE: Final = NoCache()
 
 
 class MemoryCache:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from proctor.judging.cache import CacheNotes, MemoryCache, NoCache, NotedCache
+from proctor.judging.cache import CacheNotes, MemoryCache, NotedCache
+from proctor.judging.call_cache import NoCache
 from proctor.running.eval import Eval
 from proctor.running.record import Known
 

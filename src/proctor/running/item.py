@@ -17,7 +17,8 @@ from proctor.data.reply import ItemResult, ItemStatus, Reply, TurnOutcomes
 from proctor.data.usage import Cost, Usage
 from proctor.data.value import quick_maker
 from proctor.errors import ProctorError, ScorerRunError, TargetError, UnreadableMessages
-from proctor.judging.cache import NO_CACHE, CacheNotes, CallCache
+from proctor.judging.cache import CacheNotes
+from proctor.judging.call_cache import NO_CACHE, CallCache
 from proctor.running.ask import Asker, Conversation
 from proctor.running.calls import calls_of
 from proctor.running.columns import Cell

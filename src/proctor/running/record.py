@@ -19,7 +19,7 @@ from proctor.data.value import Value
 
 if TYPE_CHECKING:
     from proctor.data.result import EvalResult
-    from proctor.judging.cache import CallCache
+    from proctor.judging.call_cache import CallCache
     from proctor.running.plan import Plan
 
 __all__ = ["Event", "Known", "MemoryRecorder", "NoRecorder", "Recorder", "RowId", "begun_row", "utc_now"]

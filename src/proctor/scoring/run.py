@@ -15,7 +15,7 @@ from proctor.data.plain import copied, plain
 from proctor.data.read import read_input, read_messages
 from proctor.data.value import MISSING, shown
 from proctor.errors import UsageError
-from proctor.judging.cache import NO_CACHE, CallCache
+from proctor.judging.call_cache import NO_CACHE, CallCache
 from proctor.scoring import views
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from proctor.data.column import Column
 from proctor.data.mean import Mean
 from proctor.data.threshold import TOLERANCE
-from proctor.storage.schema import ITEM, OUTCOME
+from proctor.storage.schema import ITEM, OUTCOME, of_run
 
 __all__ = ["count_shown", "declines_of", "first_shown"]
 
@@ -32,7 +32,7 @@ async def first_shown(
         if not clauses and not of_target:
             continue
         shown = ITEM.c.no.in_(select(OUTCOME.c.no).where(OUTCOME.c.eval == run, or_(false(), *clauses)))
-        query = select(ITEM.c.no, ITEM.c.place, ITEM.c.repeat).where(ITEM.c.eval == run)
+        query = select(ITEM.c.no, ITEM.c.place, ITEM.c.repeat).where(*of_run(run))
         query = query.where(or_(ITEM.c.status == "error", shown) if of_target else shown)
         if not declines_of(means):
             query = query.where(ITEM.c.broke == 0)  # who only declined fell not short
@@ -45,7 +45,7 @@ async def count_shown(
     connection: AsyncConnection, run: int, *, means: Sequence[Mean], columns: Mapping[int, Column]
 ) -> int:
     """How many lines the whole list of what failed would have."""
-    whole = ITEM.c.eval == run, ITEM.c.status == "error"
+    whole = *of_run(run), ITEM.c.status == "error"
     broken = int((await connection.execute(select(func.count()).select_from(ITEM).where(*whole))).scalar_one())
     hard, soft = _clauses(means, columns)
     if not hard and not soft:

@@ -111,11 +111,12 @@ class Found:
         self._at = {row: at for at, row in enumerate(order)}
 
     async def move(self, places: Mapping[str, int]) -> None:
-        """Give the rows the places of their items in the data as it is now; those of no item come after them all.
+        """Give the rows the places of their items in the data as it is now.
 
-        Two rows of one place would be one to whoever reads page after page.
+        Those of no item are put aside, where no reader looks; they come back when their items do.
         """
-        where = {row: places.get(row[0], len(places) + old) for row, old in self._places.items()}
+        aside = {row: old if old < 0 else -1 - old for row, old in self._places.items()}
+        where = {row: places.get(row[0], aside[row]) for row in self._places}
         moves = [{"row": self.numbers[row], "to": to} for row, to in where.items() if to != self._places[row]]
         if not moves:
             return

@@ -16,7 +16,7 @@ from proctor.storage.address import Address
 from proctor.storage.engine import DATABASE_ERRORS, close, make_engine, reading, store_error
 from proctor.storage.failing import count_shown, declines_of, first_shown
 from proctor.storage.read import columns_of, results_of
-from proctor.storage.schema import ITEM
+from proctor.storage.schema import ITEM, of_run
 
 __all__ = ["StoredItems"]
 
@@ -112,11 +112,11 @@ class StoredItems(Sequence[ItemResult]):
         return run_sync(look())
 
     async def _count(self, connection: AsyncConnection) -> int:
-        query = select(func.count()).select_from(ITEM).where(ITEM.c.eval == self._run)
+        query = select(func.count()).select_from(ITEM).where(*of_run(self._run))
         return int((await connection.execute(query)).scalar_one())
 
     async def _some(self, connection: AsyncConnection, start: int, count: int) -> list[ItemResult]:
-        query = select(ITEM.c.no).where(ITEM.c.eval == self._run).order_by(ITEM.c.place, ITEM.c.repeat)
+        query = select(ITEM.c.no).where(*of_run(self._run)).order_by(ITEM.c.place, ITEM.c.repeat)
         numbers = (await connection.execute(query.offset(start).limit(count))).scalars().all()
         columns = await columns_of(connection, self._run)
         return await results_of(connection, self._run, numbers=numbers, columns=columns)
@@ -130,7 +130,7 @@ class StoredItems(Sequence[ItemResult]):
     ) -> list[ItemResult]:
         if not columns:
             columns |= await columns_of(connection, self._run)
-        query = select(ITEM.c.no).where(ITEM.c.eval == self._run, *where)
+        query = select(ITEM.c.no).where(*of_run(self._run), *where)
         query = query.order_by(ITEM.c.place, ITEM.c.repeat).limit(_PAGE)
         if after is not None:
             query = query.where(tuple_(ITEM.c.place, ITEM.c.repeat) > after)

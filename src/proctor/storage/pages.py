@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from proctor.data.stored import Page, RowInfo
 from proctor.errors import UnknownName, UsageError
 from proctor.storage.read import columns_of
-from proctor.storage.schema import ITEM, MOST, OUTCOME
+from proctor.storage.schema import ITEM, MOST, OUTCOME, of_run
 from proctor.storage.texts import plain_text
 
 __all__ = ["page_of"]
@@ -107,7 +107,7 @@ async def _rows_of(
             break
     if few is None and low is not None and await _is_few(connection, low):
         few, leads = low, ""
-    query = select(*_SHOWN, *keys).where(ITEM.c.eval == run)
+    query = select(*_SHOWN, *keys).where(*of_run(run))
     if order == "worst":
         query = query.where((ITEM.c.worst if few is None else _by_the_way(ITEM.c.worst)).is_not(None))
     for each in filters:

@@ -125,7 +125,7 @@ def item_result(
     return ItemResult(
         item=item,
         item_id=plain_text(row["item_id"]),
-        index=row["place"],
+        index=max(row["place"], -1 - row["place"]),
         repeat=row["repeat"],
         status=row["status"] if ended else "not_run",
         replies=tuple(_reply(reply) for reply in replies),

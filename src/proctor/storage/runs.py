@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from proctor.data.stored import RunInfo
 from proctor.errors import UnknownName, UsageError
-from proctor.storage.schema import ENDED, EVAL, ITEM, MOST, OF_A_RUN, SITTING
+from proctor.storage.schema import ENDED, EVAL, ITEM, MOST, OF_A_RUN, SITTING, of_run
 from proctor.storage.sittings import is_alive
 from proctor.storage.texts import from_json, plain_text, written_text
 
@@ -42,7 +42,7 @@ async def _counted(connection: AsyncConnection, row: Any) -> tuple[int, int]:
     """How many rows a run has, and how many of them ended: as it was when it ended, else counted."""
     if row["status"] != "running" and row["rows"] is not None:
         return int(row["rows"]), int(row["finished"])
-    query = select(ITEM.c.status, func.count()).where(ITEM.c.eval == row["eval"]).group_by(ITEM.c.status)
+    query = select(ITEM.c.status, func.count()).where(*of_run(row["eval"])).group_by(ITEM.c.status)
     found = {status: int(count) for status, count in await connection.execute(query)}
     return sum(found.values()), sum(found.get(status, 0) for status in ENDED)
 

@@ -8,11 +8,11 @@ are ISO 8601 in UTC. Nothing refers by foreign keys: a run is deleted as a whole
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Float, Index, Integer, MetaData, Table, Text
+from sqlalchemy import BigInteger, Column, ColumnElement, Float, Index, Integer, MetaData, Table, Text
 
 __all__ = [
     "CACHED_CALL", "ENDED", "EVAL", "EVAL_COLUMN", "ITEM", "JUDGE_EXECUTION", "MESSAGE", "METADATA", "MOST",
-    "OF_A_RUN", "OUTCOME", "REPLY", "SCHEMA_VERSION", "SITTING", "THREAD",
+    "OF_A_RUN", "OUTCOME", "REPLY", "SCHEMA_VERSION", "SITTING", "THREAD", "of_run",
 ]  # fmt: skip
 
 METADATA = MetaData()
@@ -120,13 +120,19 @@ ITEM = _table(
     Index("proctor_item_status", "eval", "status", "place", "repeat", "worst"),
     clustered=False,
 )
-"""*place*: the item's in the data. *failed*: outcomes that fell short; *errors*: those that broke; *broke*: 0 when
-there is either or the target failed, else 1, so that failures come first. *worst*: the lowest score, each on 0 to 1
-with 1 as its good end; NULL when there is none. *status*: `begun` until the row ends. The last columns of the indexes
-are what pages in their order are filtered by: see `pages.py`."""
+"""*place*: the item's in the data; below 0 when it is there no more. *failed*: outcomes that fell short; *errors*:
+those that broke; *broke*: 0 when there is either or the target failed, else 1, so that failures come first. *worst*:
+the lowest score, each on 0 to 1 with 1 as its good end; NULL when there is none. *status*: `begun` until the row ends.
+The last columns of the indexes are what pages in their order are filtered by: see `pages.py`."""
 
 MOST = 2**31 - 1
 """The greatest number that is looked for: no database takes one of any size, and behind this one there is nothing."""
+
+
+def of_run(run: int) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    """The rows of a run, without those that were put aside: their items are not in its data any more."""
+    return ITEM.c.eval == run, ITEM.c.place + 0 >= 0  # so written that no database looks for an index on it
+
 
 ENDED = ("done", "error")
 """The statuses of rows that ended."""

@@ -23,7 +23,7 @@ from proctor.running.record import utc_now
 from proctor.storage.differences import all_differences, untold
 from proctor.storage.engine import writing
 from proctor.storage.names import new_name
-from proctor.storage.schema import ENDED, EVAL, ITEM, SITTING
+from proctor.storage.schema import ENDED, EVAL, ITEM, SITTING, of_run
 from proctor.storage.session import Session, read_session, session_of
 from proctor.storage.texts import Pen, from_json, plain_text, written_text
 
@@ -113,7 +113,7 @@ _COUNTED = {"rows": (), "finished": (ITEM.c.status.in_(ENDED),)}
 
 
 def _count(run: int, *where: Any) -> Any:
-    return select(func.count()).select_from(ITEM).where(ITEM.c.eval == run, *where).scalar_subquery()
+    return select(func.count()).select_from(ITEM).where(*of_run(run), *where).scalar_subquery()
 
 
 async def begin_sitting(engine: AsyncEngine, beginning: Beginning, *, plan: Plan, pen: Pen) -> Sitting:

@@ -31,7 +31,7 @@ from proctor.storage.pages import page_of
 from proctor.storage.read import columns_of, results_of
 from proctor.storage.recorder import StoreRecorder
 from proctor.storage.runs import infos, named, number_of, remove
-from proctor.storage.schema import CACHED_CALL, EVAL, ITEM, MESSAGE, MOST, REPLY, THREAD
+from proctor.storage.schema import CACHED_CALL, EVAL, ITEM, MESSAGE, MOST, REPLY, THREAD, of_run
 from proctor.storage.texts import Pen, from_json, plain_text, written_text
 
 __all__ = ["Store"]
@@ -183,7 +183,7 @@ class Store:
         async def look(connection: AsyncConnection) -> tuple[list[Item], int]:
             run = await number_of(connection, name)
             replied = select(REPLY.c.no).where(REPLY.c.eval == run)
-            query = select(ITEM.c.item_id, ITEM.c.body, ITEM.c.no.in_(replied)).where(ITEM.c.eval == run)
+            query = select(ITEM.c.item_id, ITEM.c.body, ITEM.c.no.in_(replied)).where(*of_run(run))
             found: dict[str, Item] = {}
             without: set[str] = set()
             for item_id, body, has_reply in await connection.execute(query.order_by(ITEM.c.place, ITEM.c.repeat)):
