@@ -188,11 +188,18 @@ async def test_a_run_that_is_cancelled_lets_its_parts_clean_up_and_is_flushed(wh
 @at_any_concurrency
 async def test_a_time_limit_around_a_run_ends_it(concurrency):
     waiting, recorder = Cleaning(concurrency), Flushing()
+
+    async def over_when_all_are_at_work(limit):
+        await waiting.at_work.wait()
+        limit.reschedule(asyncio.get_running_loop().time())
+
     with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.05):
+        async with asyncio.timeout(None) as limit:
+            ending = asyncio.create_task(over_when_all_are_at_work(limit))
             await run_evals(
                 target=waiting, data=asked(*range(8)), scorers=[graded()], recorder=recorder, concurrency=concurrency
             )
+    await ending
     assert (waiting.begun, waiting.cleaned, recorder.flushed) == (concurrency, concurrency, 1)
 
 
