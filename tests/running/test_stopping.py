@@ -193,7 +193,7 @@ async def test_a_time_limit_around_a_run_ends_it(concurrency):
         await waiting.at_work.wait()
         limit.reschedule(asyncio.get_running_loop().time())
 
-    with pytest.raises(TimeoutError):
+    with pytest.raises(TimeoutError):  # noqa: PT012 - the limit is only known inside
         async with asyncio.timeout(None) as limit:
             ending = asyncio.create_task(over_when_all_are_at_work(limit))
             await run_evals(

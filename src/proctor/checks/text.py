@@ -182,6 +182,7 @@ def similarity(expected: str, *, ignore_case: bool = True, threshold: float | No
         raise UsageError(f"similarity: threshold must be a number from 0 to 1, not {threshold!r}")
     target, answer = (folded(expected), _folded) if fold else (expected, _said)
     shown, found = quote(expected), Findings.of("target", "score", "threshold")
+    alike = "alike" if threshold is None else f"alike (needed: {threshold:g})"
 
     def look(ctx: StepContext) -> Findings:
         return found(target, dice(ctx.run.once(answer), target), threshold)
@@ -191,8 +192,8 @@ def similarity(expected: str, *, ignore_case: bool = True, threshold: float | No
         return value if threshold is None else value >= least_at(threshold)
 
     def reason(ctx: StepContext) -> str:
-        bound = "" if threshold is None else f" (needed: {threshold:g})"
-        return f"{ctx.preprocess['score']:.3f} alike{bound}: {ctx.run.once(_opening)} and {shown}"
+        value = ctx.score if threshold is None else ctx.preprocess["score"]
+        return f"{value:.3f} {alike}: {ctx.run.once(_opening)} and {shown}"
 
     return build_check(
         id="check-similarity",
