@@ -82,12 +82,11 @@ def main():
     compared = pairs(run)
     for scorer, bare in compared.values():
         assert score(scorer, run)().score == bare()
-    spent = least(
-        {("check", name): score(scorer, run) for name, (scorer, _) in compared.items()}
-        | {("bare", name): bare for name, (_, bare) in compared.items()}
-        | {"reference": reference},
-        rounds=1000,
-    )
+    calls = {("check", name): score(scorer, run) for name, (scorer, _) in compared.items()}
+    calls |= {("bare", name): bare for name, (_, bare) in compared.items()}
+    spent = least(calls | {"reference": reference}, rounds=1000)
+    # Of a call that takes so long a short round is only a few: most of what is told then is how cold the caches were.
+    spent |= least({key: call for key, call in calls.items() if "similarity" in key}, rounds=200, seconds=0.004)
     print(f"A check over its bare comparison, 30 messages (CPU µs; target {TARGET_US:g})")
     print(f"  {'check':<16}{'check':>8}{'bare':>8}{'over':>8}")
     for name in compared:

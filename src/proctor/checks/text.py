@@ -182,14 +182,10 @@ def similarity(expected: str, *, ignore_case: bool = True, threshold: float | No
         raise UsageError(f"similarity: threshold must be a number from 0 to 1, not {threshold!r}")
     target, answer = (folded(expected), _folded) if fold else (expected, _said)
     shown, found = quote(expected), Findings.of("target", "score", "threshold")
-    alike = "alike" if threshold is None else f"alike (needed: {threshold:g})"
+    alike, least = ("alike", None) if threshold is None else (f"alike (needed: {threshold:g})", least_at(threshold))
 
     def look(ctx: StepContext) -> Findings:
         return found(target, dice(ctx.run.once(answer), target), threshold)
-
-    def score(ctx: StepContext) -> float | bool:
-        value: float = ctx.preprocess["score"]
-        return value if threshold is None else value >= least_at(threshold)
 
     def reason(ctx: StepContext) -> str:
         value = ctx.score if threshold is None else ctx.preprocess["score"]
@@ -202,7 +198,7 @@ def similarity(expected: str, *, ignore_case: bool = True, threshold: float | No
         arguments={"expected": expected, "ignore_case": ignore_case, "threshold": threshold},
         defaults={"ignore_case": True, "threshold": None},
         look=look,
-        score=score,
+        score=lambda ctx: ctx.preprocess["score"] if least is None else ctx.preprocess["score"] >= least,
         reason=reason,
         kind="graded" if threshold is None else "binary",
     )

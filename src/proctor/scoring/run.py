@@ -238,10 +238,12 @@ class ScorerRun:
 
     def once(self, view: Callable[[ScorerRun], T]) -> T:
         """What *view* gives for this run, worked out once and shared by all its scorers. It must not change the run."""
-        found = self._once.get(view, _UNKNOWN)
-        if found is _UNKNOWN:
-            found = self._once[view] = view(self)
-        return found  # type: ignore[no-any-return]
+        try:
+            return self._once[view]  # type: ignore[no-any-return]
+        except KeyError:
+            pass
+        found = self._once[view] = view(self)
+        return found
 
     def __repr__(self) -> str:
         given = [
