@@ -332,7 +332,7 @@ def test_rescore_asks_no_target(keeping, write, calls, monkeypatch):
     assert not calls()
     monkeypatch.setenv("COLUMNS", "140")
     listed = keeping("runs")[1]
-    assert f"(again: {run})" in listed
+    assert f"{run} again: " in listed
     code, _, err = keeping("rescore", run, "--scorers", strict)
     assert code == 2
     assert "There are: strict, lax" in err

@@ -64,7 +64,7 @@ def _cells(info: RunInfo) -> list[str]:
     what = info.eval_name or ""
     return [
         info.name,
-        f"{what} (again: {info.parent or 'a deleted run'})" if info.kind == "rescore" else what,
+        f"{info.parent or 'a deleted run'} again: {what}" if info.kind == "rescore" else what,
         ago(info.started_at),
         info.status,
         info.verdict or "",
