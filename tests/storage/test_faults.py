@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import func, insert, select, text
 
 from proctor import Eval, Item, ProctorError, Store, resume, run_evals, run_evals_sync, scorer, start_evals
+from proctor.running.kept import Beginning
 from proctor.running.plan import make_plan
 from proctor.storage import sittings, writer
 from proctor.storage.engine import writing
@@ -540,3 +541,16 @@ async def test_no_thread_is_left(where):
     for thread in left:
         thread.join(timeout=5)
     assert [thread for thread in left if thread.is_alive()] == []
+
+
+async def test_a_run_that_cannot_be_announced_has_ended(where):
+    def announce(name):
+        raise OSError("the terminal is gone")
+
+    recorder = Store(where).recorder(Beginning(announce=announce))
+    with pytest.raises(ProctorError, match="the terminal is gone"):
+        await run_evals(**evaluation(Slow()), recorder=recorder)
+    async with Store(where) as store:
+        assert (await store.run("latest")).status in ("stopped", "interrupted")
+        statuses = await store._reading(lambda connection: connection.execute(select(SITTING.c.status)))
+        assert statuses.scalars().all() == ["stopped"]

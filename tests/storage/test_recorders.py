@@ -21,6 +21,7 @@ from proctor.data.codec import decode, encode
 from proctor.data.outcome import Outcomes, RunSnapshot
 from proctor.running.plan import make_plan
 from proctor.running.record import Event
+from proctor.storage import schema
 from tests.data.strategies import same
 from tests.running.graded import until_done
 from tests.storage.recorder_contract import (
@@ -420,3 +421,17 @@ async def test_a_stopped_run_says_so_and_is_gone_on_with(where):
     assert [(row.item_id, row.repeat, row.status) for row in kept.items] == [
         (row.item_id, row.repeat, row.status) for row in alone.items if row.status != "not_run"
     ]
+
+
+def test_rows_are_written_in_the_order_of_their_columns():
+    """They are tuples: a column that is put elsewhere in a table would take another's value."""
+    order = {
+        "item": "eval no item_id repeat place status failed errors broke worst body error",
+        "reply": "eval no turn sitting duration_ms body",
+        "outcome": "eval no col sitting status score duration_ms body",
+        "judge_execution": "eval no col step number status model answered_by duration_ms body",
+        "column": "eval col position turn key scorer_id low high better threshold",
+        "cached_call": "key model kept_at body",
+    }
+    tables = {table.name.removeprefix("proctor_"): table for table in schema.METADATA.tables.values()}
+    assert {name: " ".join(tables[name].c.keys()) for name in order} == order

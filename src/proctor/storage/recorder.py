@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -73,22 +74,22 @@ class StoreRecorder:
         try:
             await migrate(engine, where=self._address.shown)
             sitting = self._sitting = await begin_sitting(engine, self._beginning, plan=plan, pen=self._pen)
+            self._writer = Writer(engine, self._address, sitting.pulse)
             found = self._found = await Found.of(engine, self._beginning, sitting=sitting)
             if self._beginning.resume is not None and self._beginning.allow_changes and plan.stream is None:
                 await found.move({row.id[0]: row.index for row in plan.rows})
-        except DATABASE_ERRORS as error:
-            await self._close()
-            raise store_error(self._address, error, usage=True) from error
-        except BaseException:
-            await self._close()
+            if self._beginning.announce is not None:
+                self._beginning.announce(sitting.name)
+        except BaseException as error:
+            with suppress(Exception):
+                await self.flush()  # if the run had begun, it says that it broke off
+            if isinstance(error, DATABASE_ERRORS):
+                raise store_error(self._address, error, usage=True) from error
             raise
         self._database.share(engine)
         self._numbers = found.numbers
         self._first = self._next = found.next_number
         self._columns = dict(found.columns)
-        self._writer = Writer(engine, self._address, sitting.pulse)
-        if self._beginning.announce is not None:
-            self._beginning.announce(sitting.name)
         return Known(
             found.finished,
             found.begun,
