@@ -13,6 +13,7 @@ from engine import item, three_checks
 from timing import judged
 
 from proctor import Eval, run_evals
+from proctor.running.plan import make_plan
 from proctor.storage.jsonl import JsonlRecorder
 
 ITEMS = 100_000
@@ -44,7 +45,7 @@ def evaluation(path, target):
 async def look(path, target):
     given = Eval(**evaluation(path, target))
     began = time.process_time()
-    known = await given.recorder.start(given)
+    known = await given.recorder.start(make_plan(given))
     spent = time.process_time() - began
     await given.recorder.flush()
     if len(known.finished) != ITEMS or known.begun:
