@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from proctor import checks, run_evals_sync
 from proctor.cli.ago import ago, read_age
 from proctor.cli.export import csv_lines
 from proctor.data.codec import loads
@@ -144,7 +145,7 @@ def test_an_item_without_an_id_is_found_by_its_place(keeping, desk):
     [
         (["--item", "tow"], "no item of {desk} 'tow'. Did you mean 'two'?"),
         (["--item", "#9"], "no item of {desk} '#9'"),
-        (["--item", "two", "--repeat", "1"], "no item of {desk}"),
+        (["--item", "two", "--repeat", "1"], "no repeat of two in {desk} '1'. Known: 0."),
     ],
 )
 def test_an_item_that_is_not_there(keeping, desk, options, said):
@@ -183,6 +184,29 @@ def test_a_run_that_did_not_end_is_shown_as_far_as_it_is(keeping, desk, tmp_path
     code, _, err = keeping("export", desk)
     assert code == 2
     assert f"proctor resume {desk}" in err
+
+
+def test_a_run_that_was_stopped_says_how_to_go_on(keeping, write):
+    data = "[{'id': 'a', 'input': 'a'}, {'id': 'b', 'input': 'b'}]"
+    keeping(
+        "run",
+        write(f"e = Eval(data={data}, target={{}}.__getitem__, scorers=[checks.includes('1')], stop_after_errors=1)"),
+    )
+    out = keeping("show")[1]
+    assert "stopped by stop_after_errors=1" in out
+    assert re.search(r"^To go on with it: proctor resume \S+$", out, re.MULTILINE)
+
+
+def test_a_run_of_python_that_was_stopped_says_how_to_go_on_there(keeping, tmp_path):
+    data = [Item("a"), Item("b")]
+    result = run_evals_sync(
+        data=data,
+        target={}.__getitem__,
+        scorers=[checks.includes("1")],
+        stop_after_errors=1,
+        store=tmp_path / "p.db",
+    )
+    assert f"in Python: resume('{result.run}', evaluation)\n" in keeping("show", "--store", "p.db")[1]
 
 
 # ── export ─────────────────────────────────────────────────────────────────────────────────────────────────────────

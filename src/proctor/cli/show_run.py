@@ -75,6 +75,8 @@ def command(
     else:
         say_result(found.result)
         _say_lines(_about(found.info))
+        if found.info.status in {"cancelled", "stopped"}:
+            _say_how_to_go_on(found.info, place)
     return 0
 
 
@@ -142,7 +144,14 @@ def _show_so_far(found: _Found, place: Place, *, as_json: bool) -> None:
         say(f"\n{grid(heads, cells, elastic=0, numbers=(2, 3, 4))}{more}\n")
     _say_lines(_about(info))
     if info.status == "interrupted":
+        _say_how_to_go_on(info, place)
+
+
+def _say_how_to_go_on(info: RunInfo, place: Place) -> None:
+    if info.source is not None and "::" in info.source:
         _say_lines(f"To go on with it: proctor resume {info.name}{place.option}")
+    elif info.source is None and info.kind == "run":
+        _say_lines(f"To go on with it, in Python: resume({info.name!r}, evaluation)")
 
 
 def _about(info: RunInfo) -> str:

@@ -151,13 +151,16 @@ async def begin_sitting(engine: AsyncEngine, beginning: Beginning, *, plan: Plan
         started_at=row["started_at"],
         spent_ms=sum(each["elapsed_ms"] for each in earlier),
         sessions=sessions | {number: session},
-        notes=(*(f"the run was gone on with although {what}" for what in changed), *untold(session)),
+        notes=(*(f"gone on although {what}" for what in changed), *untold(session)),
     )
 
 
 def _changed(name: str, changed: Sequence[str]) -> str:
     what = "".join(f"\n  {each}" for each in changed)
-    return f"{name} is another run now:{what}\nto go on with it all the same: --allow-changes, allow_changes=True"
+    return (
+        f"what {name} would run is not what it ran:{what}\n"
+        "to go on with it all the same: --allow-changes, in Python allow_changes=True"
+    )
 
 
 async def _new_run(engine: AsyncEngine, beginning: Beginning, plan: Plan, session: Session, pen: Pen) -> Sitting:

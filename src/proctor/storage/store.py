@@ -18,7 +18,7 @@ from proctor.data.reply import ItemResult
 from proctor.data.result import EvalResult
 from proctor.data.stored import Page, RunInfo
 from proctor.data.value import shown
-from proctor.errors import ProctorError, UnknownName, UsageError
+from proctor.errors import ProctorError, UnknownName, UsageError, visible
 from proctor.running.kept import Beginning
 from proctor.storage.address import DEFAULT_PATH, Address, address_of
 from proctor.storage.cache import StoredCalls
@@ -169,9 +169,7 @@ class Store:
             query = select(ITEM.c.no).where(ITEM.c.eval == run, ITEM.c.item_id == written_text(item_id))
             no = (await connection.execute(query.where(ITEM.c.repeat == min(repeat, MOST)))).scalar_one_or_none()
             if no is None:
-                ids = select(ITEM.c.item_id).where(ITEM.c.eval == run).distinct().limit(1000)
-                known = [plain_text(each) for each in (await connection.execute(ids)).scalars()]
-                raise UnknownName(f"item of {name}", item_id, known)
+                raise await _no_row(connection, run, name, item_id, repeat)
             columns = await columns_of(connection, run)
             return (await results_of(connection, run, numbers=[no], columns=columns))[0]
 
@@ -234,6 +232,16 @@ class Store:
         if self._engine is None:
             raise UsageError(f"{self!r} is not open: `async with Store(...) as store:`", code="STORE_UNUSABLE")
         return self._database
+
+
+async def _no_row(connection: AsyncConnection, run: int, name: str, item_id: str, repeat: int) -> UnknownName:
+    own = select(ITEM.c.repeat).where(ITEM.c.eval == run, ITEM.c.item_id == written_text(item_id)).limit(1000)
+    repeats = [str(each) for each in (await connection.execute(own)).scalars()]
+    if repeats:
+        return UnknownName(f"repeat of {visible(item_id)} in {name}", str(repeat), repeats)
+    ids = select(ITEM.c.item_id).where(ITEM.c.eval == run).distinct().limit(1000)
+    known = [plain_text(each) for each in (await connection.execute(ids)).scalars()]
+    return UnknownName(f"item of {name}", item_id, known)
 
 
 async def _forget_before(connection: AsyncConnection, limit: str) -> None:
