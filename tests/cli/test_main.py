@@ -207,4 +207,4 @@ def test_ctrl_c_ends_with_130(start_proctor, tmp_path, work):
     code, out, err = ended(process, timeout=10)
     assert (code, err) == (130, b"Stopped.\n")
     assert out.startswith(b"e: NO VERDICT, cancelled\n")
-    assert b"\n0 items, " in out
+    assert b"\n0 of 1 item, " in out

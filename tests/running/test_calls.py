@@ -114,7 +114,7 @@ async def test_a_rescore_asks_for_its_further_repeats_alone(evaluate, model, tmp
     await evaluate()
     await rescore("latest", scorers=[model.grade()], repeats=3, store=tmp_path / "x.db")
     assert len(model.asked) == 2 + 4
-    await rescore("latest", scorers=[model.grade()], store=tmp_path / "x.db", cache=False)
+    await rescore("latest", scorers=[model.grade()], repeats=3, store=tmp_path / "x.db", cache=False)
     assert len(model.asked) == 2 + 4 + 6
 
 

@@ -332,3 +332,24 @@ async def test_d25_two_scorers_of_one_name_are_two_columns(where):
         page = await store.rows(result.run, below=1.0, column=result.means[1].column.label)
     assert [mean.n for mean in stored.means] == [6, 6]
     assert len(page.rows) == 6
+
+
+async def test_a_run_that_scored_another_again_stands_for_that_other(where):
+    asked = await run_evals(of(store=where))
+    again = await rescore(asked.run, scorers=[graded()], repeats=2, store=where)
+    third = await rescore(again.run, scorers=[graded()], repeats=3, store=where)
+    assert (len(again.items), len(third.items)) == (12, 18)
+    async with Store(where) as store:
+        assert {(await store.run(result.run)).parent for result in (again, third)} == {asked.run}
+        await store.delete(asked.run)
+    assert len((await rescore(again.run, scorers=[graded()], store=where)).items) == 12
+
+
+async def test_of_a_cancelled_run_it_is_said_how_many_rows_it_would_have_had(where):
+    run = start_evals(of(store=where))
+    await until_done(run, 2)
+    run.cancel()
+    result = await run
+    assert (result.status, result.summary.planned) == ("cancelled", 6)
+    assert f"{result.summary.items} of 6 items" in str(result)
+    assert "6 items" in str(await resume(result.run, of(), store=where))

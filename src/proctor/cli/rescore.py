@@ -16,7 +16,7 @@ from proctor.files.env import load_env
 from proctor.running.eval import Eval
 from proctor.running.eval_file import load_evals
 from proctor.running.kept import Beginning
-from proctor.running.rescore import rescore_plan
+from proctor.running.rescore import asked_run, rescore_plan
 
 __all__ = ["EPILOG", "HELP", "command"]
 
@@ -58,7 +58,7 @@ def command(
     words = fail_on_words(fail_on)
     place = place_of(store)
     with results_to(json_out, inputs=(scorers.partition("::")[0], env_file)) as results:
-        info = in_store(place, lambda kept: kept.run(run))
+        info = in_store(place, lambda kept: asked_run(kept, run))
         if env_file is not None:
             load_env(env_file)
         evaluation = _one(scorers)

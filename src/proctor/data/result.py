@@ -52,7 +52,9 @@ class NotScorableCounts(Value):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Summary(Value):
-    """The run in numbers. *items*: rows begun; *errors*: rows whose target failed; *outcome_errors*: scorers' errors.
+    """The run in numbers. *items*: rows that are counted; *planned*: how many there would be, None for a stream.
+
+    *errors*: rows whose target failed; *outcome_errors*: scorers' errors.
 
     *failures*: rows that fell short of a gate or a threshold, or whose target or scorer failed.
     *usage*, *cost*: the target's, None when nothing reported any. *started_at*: the first start, ISO 8601 in UTC.
@@ -62,6 +64,7 @@ class Summary(Value):
     """
 
     items: int = 0
+    planned: int | None = None
     errors: int = 0
     failures: int = 0
     outcome_errors: int = 0

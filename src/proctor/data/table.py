@@ -165,7 +165,8 @@ def _failure_lines(failed: Sequence[tuple[str, str, str]], count: int, width: in
 def footer(result: EvalResult) -> str:
     """The run in numbers, on one line."""
     summary = result.summary
-    parts = [plural(summary.items, "item")]
+    missing = summary.planned is not None and summary.planned > summary.items
+    parts = [f"{summary.items} of {plural(summary.planned or 0, 'item')}" if missing else plural(summary.items, "item")]
     if summary.errors:
         parts.append(f"{summary.errors} with no reply")
     if summary.outcome_errors:

@@ -10,15 +10,16 @@ from proctor.bridge import run_sync
 from proctor.data.item import Item
 from proctor.data.reply import Reply
 from proctor.data.result import EvalResult
+from proctor.data.stored import RunInfo
 from proctor.data.value import MISSING
 from proctor.errors import TargetError, UsageError
 from proctor.running.eval import Eval
-from proctor.running.kept import Beginning, open_store
+from proctor.running.kept import Beginning, Kept, open_store
 from proctor.running.plan import Plan, make_plan
 from proctor.running.run_evals import run_plan, run_plan_sync
 from proctor.running.target import Call
 
-__all__ = ["rescore", "rescore_plan", "rescore_sync"]
+__all__ = ["asked_run", "rescore", "rescore_plan", "rescore_sync"]
 
 
 async def rescore(
@@ -32,7 +33,8 @@ async def rescore(
 ) -> EvalResult:
     """Score what a run's target said, as a new run beside it in the same store. The target is never asked.
 
-    *run*: its name, its id, or `latest`. *repeats*: how often each reply is scored, to see how steady a judge is.
+    *run*: its name, its id, or `latest`; of a run that scored another again it is that other. *repeats*: how often each
+    reply is scored, to see how steady a judge is.
     *options*: any other of `Eval` that a run without a target can have (`concurrency`, `scorer_timeout`, `name` ...).
     Items that have no reply are left out, and counted in the notes; scorers that single items brought are not run.
     What the replies cost was paid before: the new run's usage and cost are None.
@@ -73,7 +75,7 @@ async def rescore_plan(
     if not isinstance(repeats, int) or isinstance(repeats, bool) or repeats < 1:
         raise UsageError(f"repeats must be a whole number, 1 or more, not {repeats!r}")
     async with open_store(store, redact=options.pop("redact", None)) as kept:
-        info = await kept.run(run)
+        info = await asked_run(kept, run)
         items, without = await kept.items(info.eval_id)
         if not items:
             raise UsageError(f"{info.name} has no reply to score", code="NOTHING_TO_SCORE")
@@ -93,6 +95,14 @@ async def rescore_plan(
     if without:
         plan.notes.append(f"{without} of {len(items) + without} items of {info.name} have no reply, and are left out")
     return plan
+
+
+async def asked_run(kept: Kept, name: str) -> RunInfo:
+    """The run whose target said what is to be scored: of a rescore the run that it scored, while that is there."""
+    info = await kept.run(name)
+    while info.kind == "rescore" and info.parent is not None:
+        info = await kept.run(info.parent)
+    return info
 
 
 def _without_scorers(item: Item) -> Item:

@@ -86,6 +86,7 @@ class Tally:
         fold = self._fold
         return Summary(
             items=fold.items,
+            planned=plan.total,
             errors=fold.item_errors,
             failures=self._failures,
             outcome_errors=sum(column.errors for column in fold.columns.values()),
