@@ -145,7 +145,9 @@ WAITING = {
     "running/test_record.py", "running/test_retry.py", "running/test_stopping.py", "running/test_stream.py",
     "running/test_stream_ends.py", "running/test_timeouts.py", "running/test_going_on.py", "scorers/test_door.py",
     "stats", "test_bridge.py", "storage/test_address.py", "storage/test_cache.py", "storage/test_failing.py",
-    "storage/test_faults.py", "storage/test_memory.py", "storage/test_recorders.py", "storage/test_resuming.py",
+    "running/test_calls.py", "running/test_broken_conversations.py", "running/test_provenance.py",
+    "running/test_environment.py", "running/test_listen.py", "running/test_tags.py", "cli", "storage", "files",
+    "targets", "testing", "test_bridge_processes.py", "house/test_imports.py", "data/test_secrets.py",
 }  # fmt: skip
 # These take much to work on, or the database server.
 MANY = ("linear", "megabytes", "backtracks", "long", "five_mb", "postgres")
