@@ -1,6 +1,8 @@
 import asyncio
 import os
 import platform
+import signal
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -14,6 +16,10 @@ from tests.support import ROOT, missing, shared_root
 settings.register_profile("proctor", deadline=None)
 settings.load_profile("proctor")
 
+
+# Started in the background of a script it has Ctrl-C ignored, and so has every process that a test starts.
+if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 MOST_WORKERS = 6
 

@@ -290,3 +290,23 @@ def test_interrupted_work_gives_what_was_done_or_what_it_came_to_all_the_same(wo
 def test_r13_what_goes_wrong_while_interrupted_work_cleans_up_is_raised():
     with pytest.raises(OSError, match="no space left"):
         interrupted_as_soon_as_it_runs(breaks_when_stopped)
+
+
+@pytest.mark.parametrize("asked", [True, False], ids=["after", "before"])
+def test_work_may_be_interrupted_as_the_loop_is_asked_to_begin_it(monkeypatch, asked):
+    """A moment that a test cannot hit from outside: the main thread may stand still in it while the work begins."""
+    loop = run_sync(running_loop())
+    ask = loop.call_soon_threadsafe
+
+    def interrupted_once(*args):
+        monkeypatch.delattr(loop, "call_soon_threadsafe")
+        if asked:
+            ask(*args)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(loop, "call_soon_threadsafe", interrupted_once, raising=False)
+    assert run_sync(ends_when_stopped(threading.Event()), interrupted=lambda: "what was done") == "what was done"
+
+
+async def running_loop():
+    return asyncio.get_running_loop()

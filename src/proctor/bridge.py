@@ -263,13 +263,15 @@ def run_sync(work: Coroutine[Any, Any, R], *, interrupted: Callable[[], R] | Non
     ended = threading.Event()
 
     def begin() -> None:
-        tasks.append(loop.create_task(work))
-        tasks[0].add_done_callback(lambda _: ended.set())
+        if not tasks:
+            tasks.append(loop.create_task(work))
+            tasks[0].add_done_callback(lambda _: ended.set())
 
-    loop.call_soon_threadsafe(begin)
     try:
+        loop.call_soon_threadsafe(begin)
         ended.wait()
     except BaseException as error:
+        loop.call_soon_threadsafe(begin)  # again: it may have been interrupted before the loop was asked to
         loop.call_soon_threadsafe(lambda: tasks[0].cancel())  # noqa: PLW0108 - there is no task before `begin` has run
         ended.wait()
         if interrupted is None or not isinstance(error, KeyboardInterrupt):
