@@ -8,6 +8,7 @@
     ├─ EncodingError           a value that cannot be written as plain data; names the path to it
     ├─ ScoreError              a step gave something that is no legal score; names the value and the range
     ├─ ScorerRunError          a scorer's step failed; holds what the finished steps produced
+    ├─ ModelError              a model that judges could not be asked, or its reply not be used; says of which kind
     └─ TargetError             the thing under test failed or was cut short
 
 `except ProctorError` catches all of them. Nothing here imports anything of Proctor's.
@@ -15,7 +16,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = [
     "DataErrors",
     "EncodingError",
+    "ModelError",
+    "ModelErrorKind",
     "ProctorError",
     "ScoreError",
     "ScorerRunError",
@@ -157,6 +160,46 @@ class ScorerRunError(ProctorError):
             "failed_step": self.failed_step,
             "completed_steps": list(self.completed_steps),
         }
+
+
+ModelErrorKind: TypeAlias = Literal[
+    "busy", "unavailable", "timeout", "unreadable", "rejected", "context", "unauthorized", "quota", "not_found"
+]
+
+
+class ModelError(ProctorError):
+    """A model could not be asked, or what came back is no reply of a model. Its `code` is `MODEL_` and the kind.
+
+    *kind*: `busy` (a rate limit), `unavailable` (the server failed, or the connection), `timeout`, `unreadable` (HTML or
+    half a reply with status 200): these pass. `rejected`: the request as it is; `context`: it is too long for the model.
+    `unauthorized`, `quota` and `not_found` are the same for every further call. *retry_after*: seconds that the server
+    asked to wait. *parameter*: the setting that the server named when it rejected the request. *status*: of HTTP.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: ModelErrorKind,
+        retry_after: float | None = None,
+        parameter: str | None = None,
+        status: int | None = None,
+    ) -> None:
+        super().__init__(message, code=f"MODEL_{kind.upper()}")
+        self.kind: ModelErrorKind = kind
+        self.retry_after = retry_after
+        self.parameter = parameter
+        self.status = status
+
+    @property
+    def passes(self) -> bool:
+        """Whether the same call may work in a while."""
+        return self.kind in {"busy", "unavailable", "timeout", "unreadable"}
+
+    @property
+    def is_final(self) -> bool:
+        """Whether every further call of this model will fail in the same way."""
+        return self.kind in {"unauthorized", "quota", "not_found"}
 
 
 class TargetError(ProctorError):

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from proctor.data.usage import Cost, Usage
 from proctor.data.value import MISSING, Value
 
-__all__ = ["JudgeExecution", "JudgeRecord"]
+__all__ = ["JudgeExecution", "JudgeRecord", "JudgeTotals"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -18,7 +18,9 @@ class JudgeExecution(Value):
     *judge_model_id*: the model asked for; *answered_by*: the one the provider says answered. *attempt_count*: how often
     the judge was asked, a re-ask for format included; *model_call_count*: model calls that completed.
     *output*: the validated value, MISSING when there is none; *raw_output*: the last text seen, never parsed.
-    *cached*: answered from the store; *repaired*: the reply's JSON had to be mended; *truncated*: the prompt was cut.
+    *retry_count*: calls that were made again since they failed in passing; *waited_ms*: time spent waiting for a turn
+    or for a rate limit, part of *duration_ms*.
+    *cached*: answered from a cache; *repaired*: the reply's JSON had to be mended; *truncated*: the prompt was cut.
     """
 
     status: Literal["success", "failed"]
@@ -35,6 +37,8 @@ class JudgeExecution(Value):
     raw_output: str | None = None
     finish_reason: str | None = None
     error: dict[str, Any] | None = None
+    retry_count: int = 0
+    waited_ms: float = 0.0
     cached: bool = False
     repaired: bool = False
     truncated: bool = False
@@ -45,3 +49,25 @@ class JudgeRecord(Value):
     """The executions of one judged step, in order."""
 
     executions: tuple[JudgeExecution, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class JudgeTotals(Value):
+    """What judges did and took, over many executions; failed ones count like others.
+
+    *executions*: judged steps; *failed* of them without an answer, *cached* answered without a call, *truncated* on a
+    prompt that was cut, *repaired* from JSON that had to be mended. *calls*: model calls that completed. *usage*,
+    *cost*: what was spent, so nothing of the cached ones; None when nothing was reported. *unpriced*: executions that
+    made calls whose price is not known: the cost is of the others. *duration_ms*: time in judged steps, in all.
+    """
+
+    executions: int = 0
+    failed: int = 0
+    cached: int = 0
+    truncated: int = 0
+    repaired: int = 0
+    calls: int = 0
+    usage: Usage | None = None
+    cost: Cost | None = None
+    unpriced: int = 0
+    duration_ms: float = 0.0

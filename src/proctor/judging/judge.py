@@ -2,30 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, fields
+from typing import Any, Literal, get_args
 
-from proctor.data.value import Value
+from proctor.data.value import Value, shown
+from proctor.errors import UnknownName, UsageError
+from proctor.judging.model import OutputMode
 
-__all__ = ["Judge"]
+__all__ = ["SETTINGS", "Judge"]
+
+SETTINGS = (
+    "extra_body", "extra_headers", "frequency_penalty", "logit_bias", "max_tokens", "presence_penalty", "seed",
+    "service_tier", "stop_sequences", "temperature", "thinking", "top_k", "top_p",
+)  # fmt: skip
+"""What may be set of a model, by pydantic-ai's names; besides those that begin with the provider's name."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Judge(Value):
     """Settings of a model that judges. A step's own settings win over the scorer's, field by field.
 
-    *model*: `provider:model`. *instructions*: the system prompt. *settings*: temperature, token limits, timeout.
+    *model*: `provider:model` (also `provider/model`, or `local:/path/model.gguf`), a `proctor.testing.ScriptedModel`, a
+    model of pydantic-ai, or any `JudgeModel`; the environment variable PROCTOR_JUDGE_MODEL when it is not given.
+    *base_url*: of a server that speaks OpenAI's chat API. *instructions*: the system prompt. *settings*: temperature,
+    max_tokens and the like; what is not set is not sent. *output_mode*: how a schema is sent; by default the best way
+    that the model takes. *language*: reasons are asked for in it ("German"); keys stay as they are.
+
+    *timeout*: seconds for one call. *retries*: further tries of a call that failed in passing; a rate limit is waited
+    for besides. *concurrency*, *requests_per_minute*, *tokens_per_minute*: of all calls of this model in this process.
+    *window*: tokens that the model can read and write, where the price list does not know. *on_overflow*: a prompt that
+    is longer makes the item not scorable, or has its fenced texts shortened, which the judge is told.
+    *on_step_finish*: called with each `ModelAnswer`; *on_finish*: with the `JudgeExecution` of a step. What they raise
+    is warned of, and changes nothing.
+
+    >>> Judge("openai:gpt-5-mini", instructions="Be exact.").merged(Judge(settings={"temperature": 0})).instructions
+    'Be exact.'
     """
 
     model: Any = None
+    _: KW_ONLY
     instructions: str | None = None
     settings: Mapping[str, Any] | None = None
+    base_url: str | None = None
+    output_mode: OutputMode | None = None
+    language: str | None = None
+    timeout: float | None = None
+    retries: int | None = None
+    concurrency: int | None = None
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    window: int | None = None
+    on_overflow: Literal["decline", "shorten"] | None = None
+    on_step_finish: Callable[[Any], Any] | None = None
+    on_finish: Callable[[Any], Any] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("instructions", "base_url", "language"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, str):
+                raise UsageError(f"Judge({name}=...) is text, not {shown(value)}")
+        _check_settings(self.settings)
+        for name, known in (("output_mode", get_args(OutputMode)), ("on_overflow", ("decline", "shorten"))):
+            value = getattr(self, name)
+            if value is not None and value not in known:
+                raise UsageError(f"Judge({name}=...) is {' or '.join(map(repr, known))}, not {shown(value)}")
+        for name, least in (("concurrency", 1), ("window", 1), ("retries", 0)):
+            _check_number(name, getattr(self, name), kinds=(int,), least=least)
+        for name in ("timeout", "requests_per_minute", "tokens_per_minute"):
+            _check_number(name, getattr(self, name), kinds=(int, float), least=None)
+        for name in ("on_step_finish", "on_finish"):
+            value = getattr(self, name)
+            if value is not None and not callable(value):
+                raise UsageError(f"Judge({name}=...) is a function, not {shown(value)}")
 
     def merged(self, over: Judge | None) -> Judge:
-        """These settings, with every field that *over* gives replaced."""
+        """These settings, with every field that *over* gives replaced; a mapping of settings is replaced whole."""
         if over is None:
             return self
         own = {field.name: getattr(self, field.name) for field in fields(self)}
         given = {name: getattr(over, name) for name in own if getattr(over, name) is not None}
         return Judge(**(own | given))
+
+
+def _check_settings(settings: Any) -> None:
+    if settings is None:
+        return
+    if not isinstance(settings, Mapping):
+        raise UsageError(f"Judge(settings=...) is a mapping such as {{'temperature': 0}}, not {shown(settings)}")
+    for name in settings:
+        if name in {"timeout", "request_timeout", "max_retries"}:
+            raise UsageError(f"Judge(settings={{{name!r}: ...}}): give Judge(timeout=...) or Judge(retries=...) instead")
+        provider, underscore, _ = str(name).partition("_")
+        if name not in SETTINGS and not (underscore and provider in _PROVIDERS):
+            raise UnknownName("setting of a model", str(name), SETTINGS)
+
+
+_PROVIDERS = frozenset({"anthropic", "bedrock", "cohere", "google", "groq", "mistral", "openai", "openrouter", "xai"})
+
+
+def _check_number(name: str, value: Any, *, kinds: tuple[type, ...], least: int | None) -> None:
+    if value is None:
+        return
+    number = isinstance(value, kinds) and not isinstance(value, bool)
+    if not number or value != value or value in (float("inf"),) or (value < least if least is not None else value <= 0):
+        what = "a whole number" if kinds == (int,) else "a number"
+        bound = "above 0" if least is None else f"{least} or more"
+        raise UsageError(f"Judge({name}=...) is {what}, {bound}, not {shown(value)}")

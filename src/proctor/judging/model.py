@@ -1,0 +1,91 @@
+"""A model that judges, as whoever asks it sees it: what is sent, what comes back, and what can be known before.
+
+Adapters in `proctor.models` and the fakes in `proctor.testing` are such models; any object with these parts is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+
+from proctor.data.message import Message
+from proctor.data.usage import Cost, Usage
+from proctor.data.value import Value
+
+__all__ = ["JudgeModel", "ModelAnswer", "ModelCall", "OutputMode", "Price"]
+
+OutputMode: TypeAlias = Literal["native", "tool", "prompted"]
+"""How the schema of an answer reaches the model: as its own parameter, as a tool that must be called, or in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ModelCall(Value):
+    """One request, as it is sent.
+
+    *messages*: system, user and assistant, in order; user messages may hold `File` parts. *settings*: temperature and
+    the like, only what the user set, by pydantic-ai's names. *schema*: JSON schema of the answer, an object; None for
+    plain text. *mode*: how the schema is sent; in `prompted` it stands in the messages already. *name*: what a tool or
+    schema is called. *timeout*: seconds until the call is given up, connection and all.
+    """
+
+    messages: tuple[Message, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    schema: Mapping[str, Any] | None = None
+    mode: OutputMode = "prompted"
+    name: str = "answer"
+    timeout: float = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ModelAnswer(Value):
+    """What came back. *text*: the answer's text, or the arguments of the tool that was called, as JSON text.
+
+    *finish_reason*: by the provider's word, None when it said nothing; `length` means that the text is cut.
+    *refusal*: the model said that it will not answer, in these words. *cost*: None when the price is not known.
+    """
+
+    text: str
+    finish_reason: str | None = None
+    refusal: str | None = None
+    usage: Usage | None = None
+    cost: Cost | None = None
+    answered_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Price(Value):
+    """US dollars for one token. *source*: the price list and its version."""
+
+    input_token: float
+    output_token: float
+    source: str
+
+
+@runtime_checkable
+class JudgeModel(Protocol):
+    """What judges ask.
+
+    *id*: `provider:model`, as records and messages call it. *provider*: None when there is none. *address*: where it
+    is asked, part of the key of cached answers and of limits; None where the id says it all. *modes*: how a schema can
+    be sent, the best first; never empty. *accepts*: kinds of files that it takes: `image`, `audio`, `video`,
+    `document`. *window*: tokens that it can read and write in all, *price*: of a token; None when not known.
+    """
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def provider(self) -> str | None: ...
+    @property
+    def address(self) -> str | None: ...
+    @property
+    def modes(self) -> tuple[OutputMode, ...]: ...
+    @property
+    def accepts(self) -> frozenset[str]: ...
+    @property
+    def window(self) -> int | None: ...
+    @property
+    def price(self) -> Price | None: ...
+
+    async def request(self, call: ModelCall, /) -> ModelAnswer:
+        """The answer to one request, made once. Raises `ModelError`; what else is raised is a defect of the model's."""
