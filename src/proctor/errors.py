@@ -170,9 +170,9 @@ ModelErrorKind: TypeAlias = Literal[
 class ModelError(ProctorError):
     """A model could not be asked, or what came back is no reply of a model. Its `code` is `MODEL_` and the kind.
 
-    *kind*: `busy` (a rate limit), `unavailable` (the server failed, or the connection), `timeout`, `unreadable` (HTML or
-    half a reply with status 200): these pass. `rejected`: the request as it is; `context`: it is too long for the model.
-    `unauthorized`, `quota` and `not_found` are the same for every further call. *retry_after*: seconds that the server
+    *kind*: `busy` (a rate limit), `unavailable` (the server failed, or the connection), `timeout`, `unreadable` (HTML
+    or half a reply, with status 200): these pass. `rejected`: the request as it is; `context`: it is too long for the
+    model. `unauthorized`, `quota`, `not_found`: the same for every further call. *retry_after*: seconds that the server
     asked to wait. *parameter*: the setting that the server named when it rejected the request. *status*: of HTTP.
     """
 

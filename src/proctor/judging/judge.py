@@ -92,7 +92,9 @@ def _check_settings(settings: Any) -> None:
         raise UsageError(f"Judge(settings=...) is a mapping such as {{'temperature': 0}}, not {shown(settings)}")
     for name in settings:
         if name in {"timeout", "request_timeout", "max_retries"}:
-            raise UsageError(f"Judge(settings={{{name!r}: ...}}): give Judge(timeout=...) or Judge(retries=...) instead")
+            raise UsageError(
+                f"Judge(settings={{{name!r}: ...}}): give Judge(timeout=...) or Judge(retries=...) instead"
+            )
         provider, underscore, _ = str(name).partition("_")
         if name not in SETTINGS and not (underscore and provider in _PROVIDERS):
             raise UnknownName("setting of a model", str(name), SETTINGS)
