@@ -18,7 +18,7 @@ class CachedCall(Value):
     *raw_output*: its text; *output*: what was read from it, plain data, MISSING when nothing was. *answered_by*: the
     model that the provider says answered. *usage*, *cost*, *duration_ms*: of the call that was made, however often the
     answer is used. *attempt_count*, *model_call_count*: as in a `JudgeExecution`. *repaired*: its JSON had to be
-    mended. *made_at*: when it was kept, ISO 8601 in UTC.
+    mended; *truncated*: the prompt was cut. *made_at*: when it was kept, ISO 8601 in UTC.
     """
 
     raw_output: str | None = None
@@ -32,4 +32,5 @@ class CachedCall(Value):
     attempt_count: int = 1
     model_call_count: int = 1
     repaired: bool = False
+    truncated: bool = False
     made_at: str | None = None

@@ -21,7 +21,7 @@ from proctor.data.column import Column, ScorerRef
 from proctor.data.compare import Difference
 from proctor.data.failures import FailedRow, Shortfall
 from proctor.data.item import Item, Turn
-from proctor.data.judge import JudgeExecution, JudgeRecord
+from proctor.data.judge import JudgeExecution, JudgeRecord, JudgeTotals
 from proctor.data.mean import Mean
 from proctor.data.message import Data, File, Message, Reasoning, Text, ToolCall
 from proctor.data.opaque import Opaque, describe
@@ -59,6 +59,7 @@ _CLASSES: tuple[type[Value], ...] = (
     ItemResult,
     JudgeExecution,
     JudgeRecord,
+    JudgeTotals,
     Mean,
     Message,
     NotRun,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from proctor.data.column import Column
+from proctor.data.judge import JudgeTotals
 from proctor.data.threshold import Threshold
 from proctor.data.usage import Cost
 from proctor.data.value import Value
@@ -24,7 +25,8 @@ class Mean(Value):
     others since a gate failed before, or the run stopped).
     *passed*: None for a column that decides nothing. *decided_by*: what a miss rests on. *sentence*: the same in words.
     *interval*: where the mean of many more such items plausibly lies (95%, Wilson), in the scorer's own units; None
-    when nothing was scored. *duration_ms*: time spent in this scorer, in all.
+    when nothing was scored. *duration_ms*: time spent in this scorer, in all. *judge*: what its judge did and took;
+    None for a scorer that asked none.
     *range*, *better*: the scorer's own, for those who compare and draw.
 
     Compares with numbers by its mean; `==` compares all fields.
@@ -43,11 +45,20 @@ class Mean(Value):
     passed: bool | None = None
     decided_by: DecidedBy | None = None
     sentence: str = ""
-    tokens: int | None = None
-    cost: Cost | None = None
+    judge: JudgeTotals | None = None
     duration_ms: float | None = None
     range: tuple[float, float] = (0.0, 1.0)
     better: Literal["higher", "lower"] = "higher"
+
+    @property
+    def tokens(self) -> int | None:
+        """What the scorer's judge read and wrote, as far as it was reported."""
+        return self.judge.usage.total if self.judge and self.judge.usage else None
+
+    @property
+    def cost(self) -> Cost | None:
+        """What the scorer's judge cost, as far as prices are known; `judge.unpriced` says of how many they are not."""
+        return self.judge.cost if self.judge else None
 
     @property
     def key(self) -> str:

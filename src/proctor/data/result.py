@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 from proctor.data.exit_code import DEFAULT_FAIL_ON, exit_code
 from proctor.data.failures import Failures, failures_of
 from proctor.data.html import result_html
+from proctor.data.judge import JudgeTotals
 from proctor.data.mean import Mean
 from proctor.data.records import records_of
 from proctor.data.reply import ItemResult
@@ -57,7 +58,8 @@ class Summary(Value):
     *errors*: rows whose target failed; *outcome_errors*: scorers' errors.
 
     *failures*: rows that fell short of a gate or a threshold, or whose target or scorer failed.
-    *usage*, *cost*: the target's, None when nothing reported any. *started_at*: the first start, ISO 8601 in UTC.
+    *usage*, *cost*: the target's, None when nothing reported any. *judge*: what all judges did and took; None when none
+    was asked. *started_at*: the first start, ISO 8601 in UTC.
     *duration_ms*: wall time, over all sittings of a run that a recorder let go on. *provenance*: what was run, on which
     data, by which code, in the last sitting; empty without a recorder.
     *notes*: what a reader of the numbers should know (warnings given, ids not checked).
@@ -71,6 +73,7 @@ class Summary(Value):
     not_scorable: NotScorableCounts = NotScorableCounts()
     usage: Usage | None = None
     cost: Cost | None = None
+    judge: JudgeTotals | None = None
     started_at: str | None = None
     duration_ms: float | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from proctor.data.failures import declined, kind_of
 from proctor.data.item import item_label
+from proctor.data.judge_text import judge_text
 from proctor.data.mean import Mean
 from proctor.data.outcome import Outcome
 from proctor.data.shown import count_of, plural, shown_interval, shown_score
@@ -39,6 +40,8 @@ def result_table(result: EvalResult, *, width: int = 100) -> str:
     failed, count = _failures(result.items, result.means)
     if failed:
         lines += ["", *_failure_lines(failed, count, width)]
+    if any(mean.judge is not None for mean in result.means):
+        lines += ["", *_judge_lines(result.means, width)]
     return "\n".join([*lines, "", *wrapped(footer(result), width)])
 
 
@@ -159,6 +162,14 @@ def _failure_lines(failed: Sequence[tuple[str, str, str]], count: int, width: in
     for item, place, why in shown:
         lead = f"  {fitted_id(printable(item), item_width)}  {printable(place)}: "
         lines += wrapped(lead + cut(printable(why), _LONGEST_REASON), width, indent=" " * (item_width + 4))
+    return lines
+
+
+def _judge_lines(means: Sequence[Mean], width: int) -> list[str]:
+    lines = ["What judges took:"]
+    for mean in means:
+        if mean.judge is not None:
+            lines += wrapped(f"  {_place(mean)}: {judge_text(mean.judge)}", width, indent="    ")
     return lines
 
 

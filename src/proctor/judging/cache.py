@@ -22,10 +22,12 @@ from proctor.data.plain import canonical_json, copied, plain
 from proctor.data.usage import Cost, Usage
 from proctor.data.value import MISSING, Value, shown
 from proctor.errors import EncodingError, UsageError, safe_message
-from proctor.judging.call_cache import CallCache
+from proctor.judging.call_cache import CallCache, NoCache
+from proctor.judging.flight import once
 from proctor.judging.request import CallRequest
 
 __all__ = [
+    "OF_THIS_PROCESS",
     "Answer",
     "CacheNotes",
     "MemoryCache",
@@ -167,7 +169,8 @@ class CacheNotes:
             warnings.warn(note, RuntimeWarning, stacklevel=2)
 
 
-_OF_THIS_PROCESS = CacheNotes()
+OF_THIS_PROCESS: Final = CacheNotes()
+"""The notes of calls that belong to no run."""
 
 
 class NotedCache:
@@ -197,18 +200,26 @@ async def answered(
 ) -> Answer:
     """The answer of the cache; else that of *call*, kept when it is `cacheable`.
 
-    *call* raises for a reply that cannot be used: nothing is kept then. A request without a key, a cache that cannot
-    be read and one that cannot be written cost a note in *notes*, never the answer.
+    While a call is in flight, others who ask the same wait for its answer, which is `cached` for them. *call* raises
+    for a reply that cannot be used: nothing is kept then. A request without a key, a cache that cannot be read and one
+    that cannot be written cost a note in *notes*, never the answer.
     """
     if isinstance(cache, NotedCache):
         notes, cache = notes or cache.notes, cache.cache
-    guarded = _Guarded(cache, notes or _OF_THIS_PROCESS)
-    key = guarded.key(request)
-    found = None if key is None else await guarded.get(key)
-    if found is not None:
-        return Answer(found, cached=True)
-    made = await call()
-    return Answer(made if key is None or not cacheable(made) else await guarded.put(key, made))
+    guarded = _Guarded(cache, notes or OF_THIS_PROCESS)
+    key = None if isinstance(cache, NoCache) else guarded.key(request)
+    if key is None:
+        return Answer(await call())
+
+    async def fetch() -> Answer:
+        found = await guarded.get(key)
+        if found is not None:
+            return Answer(found, cached=True)
+        made = await call()
+        return Answer(await guarded.put(key, made) if cacheable(made) else made)
+
+    answer, is_anothers = await once((id(cache), key), fetch)
+    return replace(answer, cached=True) if is_anothers else answer
 
 
 @dataclass(frozen=True, slots=True)

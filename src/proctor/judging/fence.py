@@ -132,7 +132,8 @@ class Fence:
         """The blocks of this fence in a prompt, from first to last."""
         mark = re.escape(self.boundary)
         lines = re.compile(
-            rf"^<<< BEGIN (?P<label>[^\n]*) {mark} >>>\n(?P<body>.*?)\n<<< END (?P=label) {mark} >>>", re.M | re.S
+            rf"^<<< BEGIN (?P<label>[^\n]*) {mark} >>>\n(?P<body>.*?)\n<<< END (?P=label) {mark} >>>",
+            re.MULTILINE | re.DOTALL,
         )
         for found in lines.finditer(text):
             yield Block(found["label"], found.start(), *found.span("body"), found.end())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, fields
+from math import isfinite
 from typing import Any, Literal, get_args
 
 from proctor.data.value import Value, shown
@@ -106,8 +107,8 @@ _PROVIDERS = frozenset({"anthropic", "bedrock", "cohere", "google", "groq", "mis
 def _check_number(name: str, value: Any, *, kinds: tuple[type, ...], least: int | None) -> None:
     if value is None:
         return
-    number = isinstance(value, kinds) and not isinstance(value, bool)
-    if not number or value != value or value in (float("inf"),) or (value < least if least is not None else value <= 0):
+    number = isinstance(value, kinds) and not isinstance(value, bool) and isfinite(value)
+    if not number or (value <= 0 if least is None else value < least):
         what = "a whole number" if kinds == (int,) else "a number"
         bound = "above 0" if least is None else f"{least} or more"
         raise UsageError(f"Judge({name}=...) is {what}, {bound}, not {shown(value)}")

@@ -12,6 +12,7 @@ from proctor.data.fields import named_fields
 from proctor.data.threshold import TOLERANCE, Threshold
 from proctor.data.value import Value, freeze
 from proctor.errors import UsageError
+from proctor.running.judges import require_judges
 from proctor.scoring.entry import ScorerEntry, read_entries
 from proctor.scoring.fingerprint import UNKNOWN
 from proctor.scoring.keys import numbered
@@ -81,6 +82,7 @@ def _cells(position: str, entries: Sequence[ScorerEntry], *, where: str, turn: i
 def _check_position(entry: ScorerEntry, position: str) -> None:
     scorer = entry.scorer
     scorer.require_runnable()
+    require_judges(scorer)
     if scorer.type == "trajectory":
         raise UsageError(f"{scorer.key} scores trajectories, which this version does not extract")
     if position != "gate":

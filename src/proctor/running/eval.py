@@ -33,7 +33,8 @@ class Eval(Value):
     *recorder*: where replies and outcomes are put as they come. *store*: keep the run: True (in `.proctor/proctor.db`),
     the path of a SQLite file, or `postgresql://user@host/database`. *redact*: called with every text before it is
     written there; gives what is written instead, for personal data. *cache*: answers of judges are taken from the
-    store's cache; without a store, from this process's.
+    store's cache; without a store, from this process's. *budget*: what judges and target may take, in US dollars, or
+    `Budget(usd=..., tokens=...)`: reached, it ends the run with what it has.
 
     *target_options*: for the target; of `{"memory": {"resource": ..., "thread": ...}}` the resource is kept for all
     items, the thread for single questions. *request_context*: for the target and scorers; an item's own wins by key.
@@ -57,6 +58,7 @@ class Eval(Value):
     store: Any = None
     redact: Callable[[str], str] | None = None
     cache: bool = True
+    budget: Any = None
     target_options: Mapping[str, Any] | None = None
     request_context: Mapping[str, Any] | None = None
     repeats: int = 1

@@ -11,12 +11,14 @@ from math import fsum
 
 from proctor.data.column import Column
 from proctor.data.item import item_label
+from proctor.data.judge import JudgeTotals
 from proctor.data.outcome import NotRun, Outcome
 from proctor.data.reply import ItemResult
 from proctor.data.result import NotScorableCounts
 from proctor.data.threshold import least_at
 from proctor.data.usage import Cost, Usage
 from proctor.running.columns import Cell, Columns
+from proctor.running.spending import Spending, total_cost
 from proctor.stats.exact import ExactSum
 
 __all__ = ["ColumnFold", "Fold"]
@@ -29,8 +31,8 @@ class ColumnFold:
     """
 
     __slots__ = (
-        "_begun", "_ended", "_repeats", "_sum", "cell", "duration_ms", "errors", "first", "n", "no_reply", "not_run",
-        "not_scorable", "of", "short", "top",
+        "_begun", "_ended", "_repeats", "_sum", "cell", "duration_ms", "errors", "first", "judge", "n", "no_reply",
+        "not_run", "not_scorable", "of", "short", "top",
     )  # fmt: skip
 
     def __init__(self, cell: Cell, *, repeats: int = 1) -> None:
@@ -38,6 +40,7 @@ class ColumnFold:
         self.top = least_at(cell.scorer.range[1])
         self.of = self.n = self.errors = self.not_scorable = self.not_run = self.no_reply = self.short = 0
         self.duration_ms = ExactSum()
+        self.judge: Spending | None = None
         self.first: dict[str, tuple[tuple[int, int], str, Outcome]] = {}
         self._repeats = repeats
         self._ended = 0  # items with a mean that is not to change
@@ -52,6 +55,9 @@ class ColumnFold:
         self.of += 1
         if outcome.duration_ms is not None:
             self.duration_ms.add(outcome.duration_ms)
+        if outcome.evidence is not None and outcome.evidence.judge:
+            self.judge = self.judge or Spending()
+            self.judge.add(outcome)
         kind: str = outcome.status
         score = outcome.score if kind == "scored" else None
         if self._repeats == 1:
@@ -93,6 +99,7 @@ class ColumnFold:
         """The same counts, to be counted on by themselves."""
         made = copy(self)
         made.duration_ms, made.first = self.duration_ms.copy(), dict(self.first)
+        made.judge = None if self.judge is None else self.judge.copy()
         made._sum = self._sum.copy()  # noqa: SLF001 - it is one of these
         made._begun = {at: (ended, list(scores)) for at, (ended, scores) in self._begun.items()}  # noqa: SLF001
         return made
@@ -160,14 +167,12 @@ class Fold:
     @property
     def cost(self) -> Cost | None:
         """What the replies that state a cost cost in all; None when none does, or when they do so in several units."""
-        units = {unit for unit, _ in self._costs}
-        if len(units) != 1:
-            return None
-        total = ExactSum()
-        for part in self._costs.values():
-            total.add(part.value)
-        sources = ", ".join(sorted({source for _, source in self._costs}))
-        return Cost(amount=total.value, unit=units.pop(), source=sources)
+        return total_cost(self._costs)
+
+    @property
+    def judge(self) -> JudgeTotals | None:
+        """What all judges did and took; None when none was asked."""
+        return Spending.together(fold.judge for fold in self.columns.values() if fold.judge is not None).totals
 
     @property
     def notes(self) -> list[str]:

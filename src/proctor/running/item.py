@@ -7,7 +7,7 @@ before it is scored; the turn, those after it and the whole item are not run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from proctor.data.item import Item
@@ -18,7 +18,8 @@ from proctor.data.usage import Cost, Usage
 from proctor.data.value import quick_maker
 from proctor.errors import ProctorError, ScorerRunError, TargetError, UnreadableMessages
 from proctor.judging.cache import CacheNotes
-from proctor.judging.call_cache import NO_CACHE, CallCache
+from proctor.judging.call_cache import NO_CACHE
+from proctor.judging.run_calls import RunCalls
 from proctor.running.ask import Asker, Conversation
 from proctor.running.calls import calls_of
 from proctor.running.columns import Cell
@@ -55,12 +56,15 @@ class RowRunner:
         self._evaluation = evaluation
         self._redacted: Redacted | None = None
         self.changed = 0
-        self._calls: CallCache = NO_CACHE
+        self._calls = RunCalls(NO_CACHE, CacheNotes())
 
-    def begin(self, known: Known, *, notes: CacheNotes) -> None:
-        """Take in what the recorder says of the run. *notes*: of what goes wrong with its cache of model calls."""
+    def begin(self, known: Known, *, notes: CacheNotes, on_stop: Callable[[str], None]) -> None:
+        """Take in what the recorder says of the run. *notes*: of what goes wrong with its cache of model calls.
+
+        *on_stop*: told why no more calls of models are to be made, and so no more rows to be begun.
+        """
         self._redacted = known.redacted
-        self._calls = calls_of(self._evaluation, known, notes=notes)
+        self._calls = calls_of(self._evaluation, known, notes=notes, on_stop=on_stop)
 
     async def run(self, row: Row, found: ItemResult | None = None) -> ItemResult:
         """The row's result. Replies and outcomes go to the recorder as they come; the result is the caller's to put.
@@ -132,7 +136,11 @@ class RowRunner:
         )
 
     async def _new_reply(self, row: Row, conversation: Conversation, *, turn: TurnPlan | None = None) -> Reply:
-        reply = row.reply or await self._asker.ask(row, conversation, turn=turn)
+        if row.reply is None:
+            reply = await self._asker.ask(row, conversation, turn=turn)
+            self._calls.spend(reply.usage, reply.cost)
+        else:
+            reply = row.reply
         turn_index = None if turn is None else turn.index
         await self._recording.put(row.id, reply, turn=turn_index, item=row.item, index=row.index)
         return reply
@@ -181,9 +189,12 @@ def _joined(replies: Sequence[Reply]) -> Any:
 def _is_whole(found: ItemResult, row: Row, *, skips: bool) -> bool:
     """Whether nothing of the row is missing, and nothing is there that it does not ask for.
 
+    What a run that was stopped did not come to is missing.
+
     *skips*: whether scorers behind a gate that failed are to be left out; else they are missing.
     """
-    if not skips and any(isinstance(o.cause, NotRun) and o.cause.why == "gate_failed" for o in found.outcomes):
+    undone = {"stopped"} if skips else {"stopped", "gate_failed"}
+    if any(isinstance(outcome.cause, NotRun) and outcome.cause.why in undone for outcome in found.outcomes):
         return False
     return found.status in {"done", "error"} and {outcome.column for outcome in found.outcomes} == {
         cell.column for cell in row.cells

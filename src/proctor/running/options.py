@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.data.value import shown
 from proctor.errors import UsageError
+from proctor.judging.budget import as_budget
 from proctor.running.retry import as_retry
 from proctor.scoring.callables import takes_one
 
@@ -33,6 +34,7 @@ def check_options(evaluation: Eval) -> None:
     _one_of("keep", evaluation.keep, ("all", "failures", "none"))
     if not isinstance(evaluation.cache, bool):
         raise UsageError(f"cache is True or False, not {shown(evaluation.cache)}; store= says where answers are kept")
+    as_budget(evaluation.budget)
     for name in ("target_options", "request_context"):
         value = getattr(evaluation, name)
         if value is not None and not isinstance(value, Mapping):

@@ -9,9 +9,11 @@ from typing import Any
 
 from proctor.data.item import Item
 from proctor.errors import DataErrors, ProctorError, UsageError
+from proctor.judging.budget import as_budget
 from proctor.running.choice import picked_from
 from proctor.running.columns import Cell, read_cells
 from proctor.running.eval import Eval
+from proctor.running.judges import require_prices
 from proctor.running.kept import stored
 from proctor.running.options import check_options
 from proctor.running.rows import Row, RowMaker
@@ -57,11 +59,13 @@ def make_plan(evaluation: Eval) -> Plan:
     remembered = not is_stream(evaluation.data) or evaluation.recorder is not None or evaluation.keep == "all"
     maker = RowMaker(gates, scorers, has_target=target is not None, unique_ids=remembered)
     if is_stream(evaluation.data):
+        require_prices((cell.scorer for cell in (*gates, *scorers)), as_budget(evaluation.budget))
         notes = [] if remembered else ["ids were not checked: nothing in this run remembers them"]
         return Plan(evaluation, maker, target, stream=evaluation.data, notes=notes)
     rows = _rows(read_items(evaluation.data), maker)
     if not maker.columns.cells:
         raise UsageError("nothing to score with: give scorers, gates, or both", code="NO_SCORERS_PROVIDED")
+    require_prices((cell.scorer for cell in maker.columns.cells.values()), as_budget(evaluation.budget))
     plan = Plan(evaluation, maker, target, rows)
     _note_saved_outputs(plan)
     warn_of_forgetting(plan)

@@ -63,7 +63,7 @@ class Run:
         self._known = known = await self._recording.start(self.plan)
         self._id = known.eval_id or self._id
         self._tally.begin(known)
-        self._runner.begin(known, notes=self._cache_notes)
+        self._runner.begin(known, notes=self._cache_notes, on_stop=self._stop)
         try:
             await self._carry_out()
         finally:
@@ -87,7 +87,7 @@ class Run:
         left = await self._take_what_is_left()
         for row in left:
             self._take(stopped_row(row))
-        if not left and (self.plan.stream is None or self._streamed.ended):
+        if not left and not self._tally.cut_short and (self.plan.stream is None or self._streamed.ended):
             self._stopped_by = None  # it was the last row that was one error too many
         self._status = "complete" if self._stopped_by is None else "stopped"
 
@@ -246,7 +246,12 @@ class Run:
         self._rows_with_errors += taken.broke and fresh
         limit = self._eval.stop_after_errors
         if limit is not None and self._rows_with_errors >= limit and self._stopped_by is None:
-            self._stopped_by = f"stop_after_errors={limit}"
+            self._stop(f"stop_after_errors={limit}")
+
+    def _stop(self, reason: str) -> None:
+        """Begin no more rows. The first reason stands."""
+        if self._stopped_by is None:
+            self._stopped_by = reason
             self._streamed.stop()
 
     # ── the end ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from proctor.data.mean import Mean
+from proctor.data.outcome import NotRun
 from proctor.data.reply import ItemResult
 from proctor.data.result import Summary
 from proctor.data.tags import TagMeans
@@ -19,6 +20,9 @@ from proctor.running.verdict import column_mean
 __all__ = ["Tally"]
 
 
+STOPPED = NotRun("stopped")
+
+
 class Taken(NamedTuple):
     """How a row that was counted ended: whether it fell short, and whether something in it broke."""
 
@@ -27,7 +31,10 @@ class Taken(NamedTuple):
 
 
 class Tally:
-    """The counts of a plan's rows. *progress*: the same while the run goes on."""
+    """The counts of a plan's rows. *progress*: the same while the run goes on.
+
+    *cut_short*: whether the run was stopped within a row.
+    """
 
     def __init__(self, plan: Plan) -> None:
         evaluation = plan.evaluation
@@ -39,6 +46,7 @@ class Tally:
         self._kept: dict[tuple[int, int], ItemResult] = {}
         self._elsewhere: Sequence[ItemResult] | None = None
         self._failures = 0
+        self.cut_short = False
 
     def begin(self, known: Known) -> None:
         """Take in what a recorder says of the run: whether it keeps the rows, and who paid for the replies."""
@@ -51,6 +59,8 @@ class Tally:
         self._tags.add(result)
         failed = self._fold.add(result)
         statuses = [outcome.status for outcome in result.outcomes]
+        if "not_run" in statuses and result.status == "done":
+            self.cut_short |= any(it.cause == STOPPED for it in result.outcomes)
         broke = result.status == "error" or "error" in statuses
         progress = self.progress
         progress.done += result.status != "not_run"
@@ -93,6 +103,7 @@ class Tally:
             not_scorable=fold.not_scorable(),
             usage=fold.usage,
             cost=fold.cost,
+            judge=fold.judge,
             started_at=started_at,
             duration_ms=duration_ms,
             provenance=plan.provenance,

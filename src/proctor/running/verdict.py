@@ -54,6 +54,7 @@ def column_mean(fold: ColumnFold, *, allow_unscored_gates: bool = False, whole: 
         passed=passed,
         decided_by=decided_by,
         sentence=sentence,
+        judge=None if fold.judge is None else fold.judge.totals,
         duration_ms=fold.duration_ms.value,
         range=fold.cell.scorer.range,
         better=fold.cell.scorer.better,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.data.plain import canonical_json, plain
 from proctor.errors import EncodingError
+from proctor.judging.judge import Judge
 from proctor.scoring.callables import RunFunction
 from proctor.scoring.steps import Prompt, Step
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["UNKNOWN", "fingerprint", "function_content"]
 
 UNKNOWN = "unknown"
+_DECIDES = ("instructions", "settings", "base_url", "output_mode", "language", "window", "on_overflow")
 
 
 def fingerprint(scorer: Scorer) -> str:
@@ -38,7 +40,7 @@ def fingerprint(scorer: Scorer) -> str:
             content["prepare_run"] = scorer.prepare_run and function_content(scorer.prepare_run)
             content["type"] = [_schema(schema) for schema in scorer.type] if isinstance(scorer.type, tuple) else None
         if scorer.judge is not None:
-            content["judge"] = [scorer.judge.model, scorer.judge.instructions, plain(scorer.judge.settings)]
+            content["judge"] = _judge(scorer.judge)
         text = canonical_json(content)
     except (EncodingError, RecursionError):  # a function that closes over itself has no end
         return UNKNOWN
@@ -59,8 +61,24 @@ def _argument(value: Any) -> Any:
 
 def _step(step: Step) -> Any:
     if isinstance(step, Prompt):
-        return {"prompt": step.description, "create": function_content(step.create), "output": _schema(step.output)}
+        asked = {"prompt": step.description, "create": function_content(step.create), "output": _schema(step.output)}
+        return asked if step.judge is None else asked | {"judge": _judge(step.judge)}
     return function_content(step)
+
+
+def _judge(judge: Judge) -> dict[str, Any]:
+    """What decides a judge's answers; not how long one waits for them, nor who looks on."""
+    model = judge.model if judge.model is None or isinstance(judge.model, str) else _name_of(judge.model)
+    decides = {name: plain(getattr(judge, name)) for name in _DECIDES if getattr(judge, name) is not None}
+    return decides if model is None else {"model": model, **decides}
+
+
+def _name_of(model: Any) -> str:
+    """How a model object calls itself."""
+    name = getattr(model, "id", None) or getattr(model, "model_id", None)
+    if not isinstance(name, str):
+        raise EncodingError("", f"a {type(model).__name__} has no name")
+    return name
 
 
 def _schema(schema: Any) -> Any:

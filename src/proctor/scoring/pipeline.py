@@ -1,30 +1,34 @@
 """A scorer at work: the walk through its steps, and what drives it.
 
 The walk is a generator. It calls what may be called at once, and yields what it cannot do itself: `Hop`, something that
-must not hold the event loop, and `Wait`, something to await. `drive` answers on the loop; a scorer whose steps are all
-`def` goes to a thread whole, in one hop. Whatever happens, the walk ends in one `Outcome`.
+must not hold the event loop, and `Wait`, something to await, such as a judge's answer. `drive` answers on the loop; a
+scorer whose steps are all `def` goes to a thread whole, in one hop. Whatever happens, the walk ends in one `Outcome`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from proctor.bridge import in_thread, recordable
 from proctor.data.column import Column
+from proctor.data.judge import JudgeRecord
 from proctor.data.opaque import describe
-from proctor.data.outcome import NotScorable, Origin, Outcome, RunSnapshot
+from proctor.data.outcome import NotRun, NotScorable, Origin, Outcome, RunSnapshot
 from proctor.data.plain import plain
 from proctor.data.value import MISSING, quick_maker
-from proctor.errors import EncodingError
+from proctor.errors import EncodingError, ProctorError
+from proctor.scoring.callables import is_async
 from proctor.scoring.failure import failure_from
+from proctor.scoring.judged import STOPPED, TOO_LONG
 from proctor.scoring.number import as_score
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.schema import validated
-from proctor.scoring.steps import Declined, Hop, Score, StepContext, as_text
+from proctor.scoring.steps import Declined, Hop, Score, StepContext, StepName, as_text
 
 if TYPE_CHECKING:
+    from proctor.judging.asking import Asking
     from proctor.scoring.scorer import Scorer
 
 __all__ = ["Request", "Wait", "Walk"]
@@ -51,12 +55,15 @@ class Walk(StepContext):
     `start`, and when that gives no outcome, `drive`. *raised*: the exception behind an error outcome.
     """
 
-    __slots__ = ("_at", "_began", "_column", "_label", "_origin", "_reason", "_run_id", "_scorer", "_steps", "raised")
+    __slots__ = (
+        "_at", "_began", "_column", "_judged", "_label", "_origin", "_reason", "_run_id", "_scorer", "_steps", "raised",
+    )  # fmt: skip
 
     def __init__(
         self, scorer: Scorer, run: ScorerRun, *, column: Column, origin: Origin | None = None, run_id: str | None = None
     ) -> None:
         self.run = run
+        self._fence = self._judged = None
         self.preprocess = self.analyze = self.score = MISSING
         self.raised: BaseException | None = None
         self._scorer = scorer
@@ -91,6 +98,8 @@ class Walk(StepContext):
     def ended_by(self, error: BaseException) -> Outcome:
         """The outcome of a walk that an exception ended, with what the finished steps produced."""
         self.raised = error
+        if getattr(error, "code", None) == STOPPED:
+            return self._outcome("not_run", None, None, None, NotRun("stopped"))
         names = [name for name, _, _ in self._scorer.route]
         step = names[self._at] if self._at >= 0 else None
         failure = failure_from(error, step=step, completed_steps=names[: max(self._at, 0)])
@@ -110,6 +119,8 @@ class Walk(StepContext):
                     value = function(self)
                     if type(value) is Hop or type(value) is Wait:
                         value = yield value
+                elif where == "judge":
+                    value = yield from self._ask(name)
                 else:
                     value = (yield Hop(function, self)) if where == "thread" else function(self)
                     if hasattr(type(value), "__await__"):
@@ -137,11 +148,19 @@ class Walk(StepContext):
         spent = (perf_counter() - self._began) * 1000.0
         evidence = None
         kept = None if self.score is MISSING else self.score
-        if self.preprocess is not MISSING or self.analyze is not MISSING or (kept is not None and score is None):
+        judged = self._judged
+        if (
+            self.preprocess is not MISSING
+            or self.analyze is not MISSING
+            or judged
+            or (kept is not None and score is None)
+        ):
             found, finding = self.preprocess, self.analyze
             if not self._scorer.builtin:
                 found, finding = _settled(found), _settled(finding)
-            evidence = _make_snapshot(kept, self._reason, found, finding)
+            evidence = _make_snapshot(
+                kept, self._reason, found, finding, *(_records(judged) if judged else (None, None))
+            )
         return _make_outcome(
             self._column, status, score, label, reason, cause, evidence, spent, self._origin, self._run_id
         )
@@ -157,6 +176,26 @@ class Walk(StepContext):
         if isinstance(scorer.type, tuple):
             run = validated(run, scorer.type, scorer_id=scorer.id)
         return run
+
+    def _ask(self, name: StepName) -> Generator[Request, Any, Any]:
+        """The judge's answer to a step."""
+        scorer, run = self._scorer, self.run
+        asking = scorer.questions[name].asking(run.calls, repeat=run.repeat)
+        self._judged = {**(self._judged or {}), name: asking}
+        self._fence = None  # each call has a boundary of its own
+        create = scorer.steps[name].create  # type: ignore[union-attr]  # it is a Prompt
+        away = not (scorer.inline or scorer.builtin or is_async(create))
+        given = (yield Hop(create, self)) if away else create(self)
+        if hasattr(type(given), "__await__"):
+            given = yield Wait(given)
+        if type(given) is Declined:
+            return given
+        try:
+            return (yield Wait(asking.answer(given, fence=self.fence)))
+        except ProctorError as problem:
+            if problem.code != TOO_LONG:
+                raise
+            return Declined(str(problem))
 
     # ── answers to requests ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -206,6 +245,13 @@ class Walk(StepContext):
             return self._steps.throw(error)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
+
+
+def _records(judged: Mapping[str, Asking]) -> tuple[dict[str, str] | None, dict[str, JudgeRecord] | None]:
+    """The prompts of the judged steps that ended well, and the records of all that asked a judge."""
+    asked = {name: asking.execution for name, asking in judged.items() if asking.asked}
+    prompts = {name: execution.prompt for name, execution in asked.items() if execution.status == "success"}
+    return prompts or None, {name: JudgeRecord((execution,)) for name, execution in asked.items()} or None
 
 
 def _settled(value: Any) -> Any:

@@ -17,21 +17,27 @@ from proctor.errors import ScorerRunError, UnknownName, UsageError
 from proctor.judging.judge import Judge
 from proctor.scoring.callables import is_async
 from proctor.scoring.fingerprint import fingerprint
+from proctor.scoring.judged import questions_of
 from proctor.scoring.keys import key_of
 from proctor.scoring.misbuilt import refuse_misbuilt
 from proctor.scoring.pipeline import Walk
 from proctor.scoring.run import ScorerRun
-from proctor.scoring.steps import STEP_NAMES, Prompt, Step, StepFunction, StepName
+from proctor.scoring.steps import STEP_NAMES, Prompt, Step, StepName
 
 if TYPE_CHECKING:
     from proctor.data.usage import Usage
+    from proctor.judging.asking import Question
 
 __all__ = ["Better", "Kind", "Scorer", "Stage"]
 
 Better: TypeAlias = Literal["higher", "lower"]
 Kind: TypeAlias = Literal["binary", "graded"]
-Stage: TypeAlias = tuple[StepName, StepFunction, Literal["ours", "loop", "thread"]]
-"""A step, its function, and where it runs: `ours` is quick, `loop` may give a coroutine, `thread` may be slow."""
+Where: TypeAlias = Literal["ours", "loop", "thread", "judge"]
+Stage: TypeAlias = tuple[StepName, Any, Where]
+"""A step, its function, and where it runs: `ours` is quick, `loop` may give a coroutine, `thread` may be slow.
+
+A `judge` is asked.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -60,6 +66,7 @@ class Scorer(Value):
     key: str = ""
     inline: bool = False
     builtin: bool = False
+    questions: Mapping[StepName, Question] = field(init=False, compare=False, default_factory=dict)
     route: tuple[Stage, ...] = field(init=False, compare=False, default=())
     one_hop: bool = field(init=False, compare=False, default=False)
     shapes_run: bool = field(init=False, compare=False, default=False)
@@ -67,12 +74,13 @@ class Scorer(Value):
     def __post_init__(self) -> None:
         refuse_misbuilt(self)
         steps = {name: self.steps[name] for name in STEP_NAMES if name in self.steps}
-        route = tuple((name, _function(step), _where(step, self)) for name, step in steps.items())
+        route = tuple((name, step, _where(step, self)) for name, step in steps.items())
         for name, value in (
             ("name", self.name or self.id),
             ("range", tuple(self.range)),
             ("steps", steps),
             ("key", self.key or key_of(self.id, self.arguments, positional=self.positional)),
+            ("questions", questions_of(self)),
             ("route", route),
             ("shapes_run", self.prepare_run is not None or isinstance(self.type, tuple)),
             ("one_hop", bool(route) and all(where == "thread" for _, _, where in route)),
@@ -161,14 +169,11 @@ class Scorer(Value):
         return ScorerRef(self.id, self.key, self.fingerprint)
 
     def require_runnable(self) -> None:
-        """Raise a `UsageError` when it cannot run: no generate_score, or steps for a judge."""
+        """Raise a `UsageError` when it cannot run: there is no generate_score."""
         if "generate_score" not in self.steps:
             steps = ", ".join(self.steps) or "none"
             message = f"scorer {self.id} has no generate_score step (steps: {steps}); add .generate_score(...)"
             raise UsageError(message, code="SCORER_FAILED_TO_RUN_MISSING_GENERATE_SCORE")
-        if self.prompts:
-            message = f"scorer {self.id}: {', '.join(self.prompts)} is for a judge, and this version runs no judges"
-            raise UsageError(message, code="JUDGED_STEPS_UNAVAILABLE")
 
     # ── running ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -259,17 +264,9 @@ def _random_id() -> str:
     return str(uuid4())
 
 
-def _function(step: Step) -> StepFunction:
-    if not isinstance(step, Prompt):
-        return step
-
-    def refuse(ctx: Any) -> Any:  # noqa: ARG001 - it has the shape of every step
-        raise UsageError(f"the step {step.description!r} is for a judge, and this version runs no judges")
-
-    return refuse
-
-
-def _where(step: Step, scorer: Scorer) -> Literal["ours", "loop", "thread"]:
+def _where(step: Step, scorer: Scorer) -> Where:
+    if isinstance(step, Prompt):
+        return "judge"
     if scorer.builtin:
         return "ours"
-    return "loop" if scorer.inline or isinstance(step, Prompt) or is_async(step) else "thread"
+    return "loop" if scorer.inline or is_async(step) else "thread"

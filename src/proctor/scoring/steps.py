@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 from proctor.data.value import MISSING, Value, shown
 from proctor.errors import UsageError
 from proctor.judging.judge import Judge
+from proctor.plugins import import_object
 
 if TYPE_CHECKING:
+    from proctor.judging.fence import Fence
     from proctor.scoring.run import ScorerRun
 
 __all__ = [
@@ -39,13 +41,24 @@ STEP_NAMES: Final[tuple[StepName, ...]] = ("preprocess", "analyze", "generate_sc
 class StepContext:
     """What a step sees: the run, and what the steps before it gave. MISSING for steps that are not there."""
 
-    __slots__ = ("analyze", "preprocess", "run", "score")
+    __slots__ = ("_fence", "analyze", "preprocess", "run", "score")
 
     def __init__(self, run: ScorerRun) -> None:
+        self._fence: Fence | None = None
         self.run = run
         self.preprocess: Any = MISSING
         self.analyze: Any = MISSING
         self.score: Any = MISSING
+
+    @property
+    def fence(self) -> Fence:
+        """For prompts: `ctx.fence(text, "answer")` puts a text between lines that it cannot forge.
+
+        The judge is told what they mean. Each call has a boundary of its own.
+        """
+        if self._fence is None:
+            self._fence = import_object("proctor.judging.fence:Fence")()
+        return self._fence
 
     def __repr__(self) -> str:
         return f"StepContext(preprocess={self.preprocess!r}, analyze={self.analyze!r}, score={self.score!r})"
@@ -66,10 +79,12 @@ StepFunction: TypeAlias = Callable[[StepContext], Any]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Prompt(Value):
-    """A step that a judge answers. *create*: makes the text from the context, def or async def.
+    """A step that a judge answers. *create*: makes the prompt from the context, def or async def.
 
-    *output*: the pydantic model or schema of the answer (preprocess and analyze; a score is a number and a reason is
-    text by themselves). *judge*: settings for this step, merged over the scorer's field by field.
+    It gives text, or a list of texts and `File` parts; what else it gives is sent as readable JSON; `not_scorable(...)`
+    declines before anybody is asked. *output*: what the answer must be, for preprocess and analyze: a pydantic model,
+    any type that pydantic can validate, or a JSON schema. A score is a number within the scorer's range, a reason is
+    text: they take none. *judge*: settings for this step, merged over the scorer's field by field.
     """
 
     description: str

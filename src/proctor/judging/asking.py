@@ -1,0 +1,293 @@
+"""One judged step: a prompt goes to a model, a value comes back, and a record of all of it stays.
+
+`answer` is the story: what is sent (`_request`), the cache, and what a miss leads to (`_ask`): a call in the best way
+that the model takes (`modes.py`), its turn and its further tries (`sending.py`), the reply read (`structured.py`), and
+one more request that quotes the problem when it cannot be used. However it ends, `execution` tells it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+from proctor.data.cached_call import CachedCall
+from proctor.data.judge import JudgeExecution
+from proctor.data.message import File, Message, Text
+from proctor.data.secrets import redact_text
+from proctor.data.value import MISSING, Value
+from proctor.errors import ModelError, ProctorError, UsageError, safe_message
+from proctor.judging.answer_schema import AnswerSchema
+from proctor.judging.cache import OF_THIS_PROCESS, answered
+from proctor.judging.call_cache import CallCache
+from proctor.judging.fence import Fence
+from proctor.judging.judge import Judge
+from proctor.judging.model import JudgeModel, ModelAnswer, ModelCall, OutputMode
+from proctor.judging.modes import modes_of
+from proctor.judging.readable import readable
+from proctor.judging.request import CallRequest
+from proctor.judging.resolve import require_askable
+from proctor.judging.run_calls import RunCalls
+from proctor.judging.sending import Sender
+from proctor.judging.structured import Reading, ReplyProblem, read_reply, read_text
+from proctor.judging.window import Window
+from proctor.judging.wording import again, in_language, schema_in_words
+
+__all__ = ["Asking", "Question"]
+
+_ATTEMPTS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Question(Value):
+    """What of a judged step is the same for every item. *schema*: of the answer; None for plain text.
+
+    *whose*: the scorer and its step, as errors call them. *of_answer*: makes the step's value of the answer.
+    """
+
+    whose: str
+    judge: Judge
+    schema: AnswerSchema | None = None
+    of_answer: Callable[[Any], Any] | None = None
+
+    def asking(self, calls: CallCache, *, repeat: int = 0) -> Asking:
+        """This question for one item. *calls*: of the run; *repeat*: of the item."""
+        if not isinstance(calls, RunCalls):
+            calls = RunCalls(calls, OF_THIS_PROCESS)
+        return Asking(self, calls=calls, repeat=repeat)
+
+
+class Asking:
+    """A judged step on its way. *prompt*: what the step's `create` gave."""
+
+    def __init__(self, question: Question, *, calls: RunCalls, repeat: int = 0) -> None:
+        self.question = question
+        self.prompt: str | None = None
+        self._calls = calls
+        self._repeat = repeat
+        self._began = perf_counter()
+        self._model: JudgeModel | None = None
+        self._sender: Sender | None = None
+        self._call: CachedCall | None = None  # the answer, once there is a whole one
+        self._last: ModelAnswer | None = None
+        self._value: Any = MISSING
+        self._ended: float | None = None
+        self._cached = self._truncated = False
+        self._error: BaseException | None = None
+
+    async def answer(self, given: Any, *, fence: Fence) -> Any:
+        """The step's value for the prompt *given*. Raises what makes it impossible; `TooLong` when it does not fit."""
+        try:
+            value = await self._answer(given, fence)
+            await self._tell(self.question.judge.on_finish, self.execution)
+        except BaseException as error:
+            self._error = error
+            raise
+        else:
+            return value
+        finally:
+            self._ended = perf_counter()
+
+    @property
+    def asked(self) -> bool:
+        """Whether there is something to record: an answer, or a call that was tried."""
+        return self._call is not None or (self._sender is not None and self._sender.attempts > 0)
+
+    @property
+    def execution(self) -> JudgeExecution:
+        """The record, success or failure; of a step that was broken off, of what there is."""
+        call, sender, model = self._call, self._sender, self._model
+        done = call is not None and self._error is None
+        spent = (self._ended or perf_counter()) - self._began
+        return JudgeExecution(
+            status="success" if done else "failed",
+            prompt=self.prompt or "",
+            judge_model_id=None if model is None else model.id,
+            judge_provider=None if model is None else model.provider,
+            answered_by=call.answered_by if call else self._last and self._last.answered_by,
+            attempt_count=call.attempt_count if call else sender.attempts if sender else 0,
+            model_call_count=call.model_call_count if call else sender.completed if sender else 0,
+            duration_ms=call.duration_ms if call and self._cached else spent * 1000.0,
+            usage=call.usage if call else sender and sender.usage,
+            cost=call.cost if call else sender and sender.cost,
+            output=MISSING if call is None else call.output,
+            raw_output=call.raw_output if call else self._last and self._last.text,
+            finish_reason=call.finish_reason if call else self._last and self._last.finish_reason,
+            error=None if done else _told(self._error),
+            retry_count=sender.retries if sender else 0,
+            waited_ms=sender.waited_ms if sender else 0.0,
+            cached=self._cached,
+            repaired=call is not None and call.repaired,
+            truncated=self._truncated,
+        )
+
+    # ── the story ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _answer(self, given: Any, fence: Fence) -> Any:
+        question = self.question
+        parts = _parts(given)
+        self.prompt = "".join(part.text for part in parts if isinstance(part, Text))
+        self._model = model = require_askable(question.judge, whose=question.whose)
+        _refuse_files(parts, model)
+        system = self._system(fence)
+        window = Window(question.judge, model, fence, schema=question.schema)
+
+        async def ask() -> CachedCall:
+            return await window.fitting(parts, system, lambda parts, system: self._ask(model, parts, system))
+
+        answer = await answered(self._calls, self._request(model, parts, system, fence), call=ask)
+        self._call, self._cached = answer.call, answer.cached
+        self._truncated = answer.call.truncated
+        self._value = answer.call.output
+        if question.schema is not None:
+            self._value = question.schema.restored(answer.call.output)
+        return self._value if question.of_answer is None else question.of_answer(self._value)
+
+    def _system(self, fence: Fence) -> str:
+        judge = self.question.judge
+        told = [judge.instructions or ""]
+        told += [fence.instruction] if fence.used else []
+        told += [in_language(judge.language)] if judge.language else []
+        return "\n\n".join(told)
+
+    def _request(self, model: JudgeModel, parts: Sequence[Any], system: str, fence: Fence) -> CallRequest:
+        """What decides the answer. The boundary of the fence does not: it is another one for each call."""
+        judge, schema = self.question.judge, self.question.schema
+        texts = [fence.neutral(part.text) if isinstance(part, Text) else [part.data, part.media_type] for part in parts]
+        set_by_user = {
+            "address": model.address,
+            "output_mode": judge.output_mode,
+            "on_overflow": judge.on_overflow,
+            "window": judge.window,
+        }
+        return CallRequest(
+            model=model.id,
+            messages=[fence.neutral(system), *texts],
+            settings=judge.settings or {},
+            schema=None if schema is None else schema.json,
+            repeat=self._repeat,
+            extra={name: value for name, value in set_by_user.items() if value is not None},
+        )
+
+    async def _ask(self, model: JudgeModel, parts: Sequence[Any], system: str) -> CachedCall:
+        """The answer of the model itself: of its second reply, when the first could not be used."""
+        self._sender = sender = self._sender or Sender(model, self.question.judge, self._calls)
+        messages = (Message("system", (Text(system),)), Message("user", tuple(parts)))
+        began = perf_counter()
+        for attempt in range(1, _ATTEMPTS + 1):
+            answer = await self._in_best_way(model, messages, sender)
+            try:
+                reading = self._read(answer)
+                break
+            except ReplyProblem as problem:
+                if attempt == _ATTEMPTS or answer.refusal:
+                    raise
+                said = Message("assistant", (Text(answer.text),)) if answer.text.strip() else None
+                schema = None if self.question.schema is None else self.question.schema.json
+                asked = Message("user", (Text(again(str(problem), schema)),))
+                messages = (*messages, *([said] if said else []), asked)
+        return CachedCall(
+            raw_output=answer.text,
+            output=reading.plain,
+            finish_reason=answer.finish_reason,
+            answered_by=answer.answered_by,
+            provider=model.provider,
+            usage=sender.usage,
+            cost=sender.cost,
+            duration_ms=(perf_counter() - began) * 1000.0,
+            attempt_count=sender.attempts,
+            model_call_count=sender.completed,
+            repaired=reading.repaired,
+        )
+
+    async def _in_best_way(self, model: JudgeModel, messages: Sequence[Message], sender: Sender) -> ModelAnswer:
+        judge, schema = self.question.judge, self.question.schema
+
+        async def call(mode: OutputMode) -> ModelAnswer:
+            sent = tuple(messages)
+            if schema is not None and mode == "prompted":
+                words = Text("\n\n" + schema_in_words(schema.json))
+                sent = (*sent[:1], replace(sent[1], parts=(*sent[1].parts, words)), *sent[2:])
+            asked = ModelCall(
+                messages=sent,
+                settings=judge.settings or {},
+                schema=None if schema is None else schema.json,
+                mode=mode,
+                name="answer" if schema is None else schema.name,
+                timeout=sender.timeout,
+            )
+            return await sender.send(asked)
+
+        if schema is None:
+            answer = await call("prompted")
+        elif judge.output_mode is not None:
+            answer = await call(judge.output_mode)
+        else:
+            ways = model.modes
+            answer = await modes_of(sender.key).through(ways, call, schema=str(schema.json))
+        self._last = answer
+        await self._tell(judge.on_step_finish, answer)
+        return answer
+
+    def _read(self, answer: ModelAnswer) -> Reading:
+        schema = self.question.schema
+        if schema is None:
+            text = read_text(answer.text, finish_reason=answer.finish_reason, refusal=answer.refusal)
+            return Reading(text, text)
+        return read_reply(
+            answer.text,
+            schema,
+            finish_reason=answer.finish_reason,
+            refusal=answer.refusal,
+            prompt=self.prompt or "",
+        )
+
+    async def _tell(self, callback: Callable[[Any], Any] | None, value: Any) -> None:
+        """Call a user's function. What it raises is noted, and changes nothing."""
+        if callback is None:
+            return
+        try:
+            given = callback(value)
+            if hasattr(type(given), "__await__"):
+                await given
+        except Exception as error:  # noqa: BLE001 - it is the user's, and only looks on
+            whose = f"{self.question.whose}: a callback of the judge"
+            note = f"{whose} raised {type(error).__name__}: {safe_message(error)}"
+            self._calls.notes.add(note, kind=(whose, type(error).__name__))
+
+
+def _parts(given: Any) -> list[Any]:
+    """What `create` gave as parts of one message: text, files, or a list of both; anything else as readable text."""
+    if isinstance(given, str):
+        parts = [Text(given)]
+    elif isinstance(given, File | Text):
+        parts = [given]
+    elif isinstance(given, list | tuple) and any(isinstance(part, File | Text) for part in given):
+        parts = [part if isinstance(part, File | Text) else Text(readable(part)) for part in given]
+    elif given is None or given is MISSING:
+        raise UsageError("create= gave no prompt; it must return the text that the judge is to read")
+    else:
+        parts = [Text(readable(given))]
+    if not any(isinstance(part, File) or part.text.strip() for part in parts):
+        raise UsageError("create= gave an empty prompt; it must return the text that the judge is to read")
+    return parts
+
+
+def _refuse_files(parts: Sequence[Any], model: JudgeModel) -> None:
+    for part in parts:
+        if isinstance(part, File):
+            kind = (part.media_type or "").partition("/")[0]
+            kind = kind if kind in {"image", "audio", "video"} else "document"
+            if kind not in model.accepts:
+                takes = f"it takes {', '.join(sorted(model.accepts))}" if model.accepts else "it takes text only"
+                what = f"{part.name or kind} ({part.media_type or 'of unknown type'})"
+                raise ModelError(f"{model.id} cannot be shown {what}: {takes}", kind="rejected")
+
+
+def _told(error: BaseException | None) -> dict[str, Any]:
+    if error is None:
+        return {"name": "Unfinished", "message": "the step did not end"}
+    told = {"name": type(error).__name__, "message": redact_text(safe_message(error))}
+    code = getattr(error, "code", None)
+    return told | ({"code": code} if isinstance(error, ProctorError) and isinstance(code, str) else {})

@@ -1,0 +1,56 @@
+"""Calls in flight: whoever asks the same thing meanwhile waits for the answer that is on its way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Hashable
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from weakref import WeakKeyDictionary
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop, Task
+
+__all__ = ["once"]
+
+T = TypeVar("T")
+
+
+class _Flight:
+    __slots__ = ("task", "waiting")
+
+    def __init__(self, task: Task[Any]) -> None:
+        self.task = task
+        self.waiting = 0
+
+
+_FLYING: Final[WeakKeyDictionary[AbstractEventLoop, dict[Hashable, _Flight]]] = WeakKeyDictionary()
+
+
+async def once(key: Hashable, make: Callable[[], Coroutine[Any, Any, T]]) -> tuple[T, bool]:
+    """What *make* gives, made once for all who ask for *key* at the same time; and whether another made it.
+
+    A failure is everybody's. Whoever is cancelled leaves the others alone; when the last one is, the call is.
+    """
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    flying = _FLYING.setdefault(loop, {})
+    flight = flying.get(key)
+    is_mine = flight is None
+    if flight is None:
+        flight = flying[key] = _Flight(loop.create_task(make()))
+        flight.task.add_done_callback(lambda task: _landed(flying, key, task))
+    flight.waiting += 1
+    try:
+        return await asyncio.shield(flight.task), not is_mine
+    finally:
+        flight.waiting -= 1
+        if not flight.waiting and not flight.task.done():
+            flying.pop(key, None)  # who comes now does not wait for what is being cancelled
+            flight.task.cancel()
+
+
+def _landed(flying: dict[Hashable, _Flight], key: Hashable, task: Task[Any]) -> None:
+    if key in flying and flying[key].task is task:
+        del flying[key]
+    if not task.cancelled():
+        task.exception()  # seen, also when nobody waits for it any more

@@ -1,0 +1,67 @@
+"""The model calls of a run: the cache that they go through, what they may cost, and whether more are to be made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from proctor.data.usage import Cost, Usage
+from proctor.errors import ProctorError
+from proctor.judging.budget import Budget
+from proctor.judging.cache import CacheNotes, NotedCache
+from proctor.judging.call_cache import CallCache
+
+__all__ = ["CallsStopped", "RunCalls"]
+
+
+class CallsStopped(ProctorError):
+    """No more calls are to be made in this run: its budget is spent, or every call would fail."""
+
+    code = "RUN_STOPPED"
+
+
+class RunCalls(NotedCache):
+    """*cost*, *tokens*: what was spent so far, in US dollars and as far as it is known.
+
+    *stopped*: why no more calls are made, None while they are. *on_stop*: told that reason, once.
+    """
+
+    __slots__ = ("_on_stop", "budget", "cost", "stopped", "tokens")
+
+    def __init__(
+        self,
+        cache: CallCache,
+        notes: CacheNotes,
+        *,
+        budget: Budget | None = None,
+        on_stop: Callable[[str], None] | None = None,
+    ) -> None:
+        super().__init__(cache, notes)
+        self.budget = budget
+        self.cost = 0.0
+        self.tokens = 0
+        self.stopped: str | None = None
+        self._on_stop = on_stop
+
+    def check(self) -> None:
+        """Raise `CallsStopped` when no more calls are to be made."""
+        if self.stopped is not None:
+            raise CallsStopped(f"not asked: the run was stopped ({self.stopped})")
+
+    def stop(self, reason: str) -> None:
+        """Let no more calls be made. The first reason stands."""
+        if self.stopped is None:
+            self.stopped = reason
+            if self._on_stop is not None:
+                self._on_stop(reason)
+
+    def spend(self, usage: Usage | None, cost: Cost | None) -> None:
+        """Count what a call took; reaching the budget stops the run."""
+        self.tokens += (usage.total or 0) if usage is not None else 0
+        self.cost += cost.amount if cost is not None and cost.unit == "USD" else 0.0
+        budget = self.budget
+        if budget is None:
+            return
+        if budget.usd is not None and self.cost >= budget.usd:
+            self.stop(f"budget: {Budget(usd=budget.usd)} are spent (${self.cost:,.4f})")
+        elif budget.tokens is not None and self.tokens >= budget.tokens:
+            self.stop(f"budget: {budget.tokens:,} tokens are spent ({self.tokens:,})")

@@ -1,0 +1,129 @@
+"""A call on its way to a model: its turn, its deadline, its further tries, and what it took.
+
+The one layer that tries again. A rate limit is waited for, up to ten minutes in all; what else passes is tried again
+`retries` times; what would be the same for every call ends the calls of the run.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Final
+
+from proctor.data.usage import Cost, Usage
+from proctor.errors import ModelError
+from proctor.judging.judge import Judge
+from proctor.judging.limiter import Limits, limiter_for
+from proctor.judging.model import JudgeModel, ModelAnswer, ModelCall
+from proctor.judging.run_calls import RunCalls
+from proctor.judging.tokens import estimated_tokens
+
+__all__ = ["RETRIES", "TIMEOUT", "Sender"]
+
+TIMEOUT: Final = 120.0
+"""Seconds for one call, where the judge says nothing."""
+
+RETRIES: Final = 3
+"""Further tries, where the judge says nothing."""
+
+_PATIENCE = 600.0  # seconds that one call waits for rate limits in all
+_MOST_WAIT = 30.0
+_ANSWER_TOKENS = 500  # what an answer is taken to have, until it is there
+
+
+class Sender:
+    """Sends the calls of one judged step, and adds up what they take.
+
+    *attempts*: requests that the step made of the judge; *retries*: how often one was made again; *completed*: calls
+    that a model answered. *cost*: None when a price is not known.
+    """
+
+    def __init__(self, model: JudgeModel, judge: Judge, calls: RunCalls) -> None:
+        self.key = model.id if model.address is None else f"{model.id} {model.address}"
+        self.timeout = TIMEOUT if judge.timeout is None else judge.timeout
+        self.attempts = self.retries = self.completed = 0
+        self.waited_ms = 0.0
+        self.usage: Usage | None = None
+        self.cost: Cost | None = None
+        self._model = model
+        self._calls = calls
+        self._tries = RETRIES if judge.retries is None else judge.retries
+        self._limiter = limiter_for(self.key)
+        self._limits = Limits(
+            concurrency=judge.concurrency,
+            requests_per_minute=judge.requests_per_minute,
+            tokens_per_minute=judge.tokens_per_minute,
+        )
+
+    async def send(self, call: ModelCall) -> ModelAnswer:
+        """The answer to a call. Raises the `ModelError` that it failed with in the end."""
+        import asyncio
+
+        self.attempts += 1
+        tokens = _ANSWER_TOKENS + sum(estimated_tokens(message.text) for message in call.messages)
+        failed, waited_for_limits = 0, 0.0
+        while True:
+            self._calls.check()
+            async with await self._limiter.turn(self._limits, tokens=tokens) as turn:
+                self.waited_ms += turn.waited_ms
+                self._calls.check()
+                try:
+                    answer = await self._in_time(call)
+                except ModelError as error:
+                    if error.is_final:
+                        self._calls.stop(f"{self._model.id}: {error}")
+                    if not error.passes:
+                        raise
+                    if error.kind == "busy":
+                        turn.busy(error.retry_after)
+                        if waited_for_limits >= _PATIENCE:
+                            raise
+                    else:
+                        failed += 1
+                        if failed > self._tries:
+                            raise
+                    busy, asked = error.kind == "busy", error.retry_after or 0.0
+                else:
+                    turn.done(answer.usage.total if answer.usage else None)
+                    self._count(answer)
+                    return answer
+            self.retries += 1
+            if busy:
+                waited_for_limits += max(asked, 1.0)  # the limiter lets nobody go until then
+            else:
+                await asyncio.sleep(max(asked, _wait(failed)))
+
+    async def _in_time(self, call: ModelCall) -> ModelAnswer:
+        import asyncio
+
+        try:
+            async with asyncio.timeout(call.timeout) as limit:
+                return await self._model.request(call)
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            message = f"{self._model.id} took longer than the {call.timeout:g} s of Judge(timeout=...)"
+            raise ModelError(message, kind="timeout") from error
+
+    def _count(self, answer: ModelAnswer) -> None:
+        if answer.usage is not None:
+            self.usage = answer.usage if self.usage is None else self.usage + answer.usage
+        self.completed += 1
+        if self.completed == 1:
+            self.cost = answer.cost
+        else:
+            self.cost = _sum(self.cost, answer.cost)
+        self._calls.spend(answer.usage, answer.cost)
+
+
+def _sum(left: Cost | None, right: Cost | None) -> Cost | None:
+    """Of two calls; not known when one is not."""
+    if left is None or right is None or left.unit != right.unit:
+        return None
+    source = left.source if left.source == right.source else f"{left.source}, {right.source}"
+    return Cost(amount=left.amount + right.amount, unit=left.unit, source=source)
+
+
+def _wait(failed: int) -> float:
+    """Seconds before the next try: 1, 2, 4, ... and up to a fifth more or less."""
+    seconds = min(2.0 ** (failed - 1), _MOST_WAIT)
+    return seconds * random.uniform(0.8, 1.2)  # noqa: S311 - spreads tries, guards nothing
