@@ -129,12 +129,10 @@ class Fence:
         return escaped.replace(self.boundary, f"{_NEUTRAL_ESCAPE}boundary")
 
     def blocks(self, text: str) -> Iterator[Block]:
-        """The blocks of this fence in a prompt, from first to last."""
+        """The blocks of this fence in a prompt, from first to last; also indented ones, and behind other words."""
         mark = re.escape(self.boundary)
-        lines = re.compile(
-            rf"^<<< BEGIN (?P<label>[^\n]*) {mark} >>>\n(?P<body>.*?)\n<<< END (?P=label) {mark} >>>",
-            re.MULTILINE | re.DOTALL,
-        )
+        begin, end = rf"<<< BEGIN (?P<label>[^\n]*) {mark} >>>\n", rf"\n[ \t]*<<< END (?P=label) {mark} >>>"
+        lines = re.compile(rf"{begin}(?P<body>.*?){end}", re.DOTALL)
         for found in lines.finditer(text):
             yield Block(found["label"], found.start(), *found.span("body"), found.end())
 

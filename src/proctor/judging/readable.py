@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from proctor.data.message import Message
-from proctor.data.opaque import describe
+from proctor.data.opaque import Opaque, describe
 from proctor.data.plain import DEEPEST, plain
 from proctor.data.scalars import moment_kinds
 from proctor.data.value import MISSING, Value
@@ -115,14 +115,13 @@ def _other(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, timedelta | Decimal):
         return str(value)
-    known = describe(value)
-    return f"<no plain form, {known.type}: {known.shown}>"
+    return _value(describe(value))
 
 
 def _value(value: Value) -> Any:
     """A value of ours by its fields, without those that were not given."""
-    if hasattr(value, "shown") and type(value).__name__ == "Opaque":
-        return f"<no plain form, {value.type}: {value.shown}>"  # type: ignore[attr-defined]  # looked up above
+    if isinstance(value, Opaque):
+        return f"<no plain form, {value.type}: {value.shown}>"
     every = {at.name: getattr(value, at.name) for at in fields(value)}  # type: ignore[arg-type]  # a dataclass
     return {name: _form(item) for name, item in every.items() if item is not MISSING}
 

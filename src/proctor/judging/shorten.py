@@ -59,9 +59,9 @@ def shortened(prompt: str, fence: Fence, *, characters: int) -> Shortened | None
     >>> fence = Fence(boundary="4d1b7c20")
     >>> print(shortened(fence("a" * 500 + "z" * 500), fence, characters=160).text)
     <<< BEGIN material 4d1b7c20 >>>
-    aaaaaaaaaaaaaaaaa
-    <<< CUT 972 characters left out by the evaluation 4d1b7c20 >>>
-    zzzzzzzzzzz
+    aaaaaaaaaaaaaaaaaaa
+    <<< CUT 968 characters left out by the evaluation 4d1b7c20 >>>
+    zzzzzzzzzzzzz
     <<< END material 4d1b7c20 >>>
     """
     if len(prompt) <= characters:
@@ -76,11 +76,11 @@ def shortened(prompt: str, fence: Fence, *, characters: int) -> Shortened | None
     def level(step: int) -> int:
         return _level(prompt, fence, pieces(step), characters)
 
-    # Few turns left out, as long as enough stays of the others; else as many as it takes to stay within the limit.
+    # As few turns are left out as let enough of the others stay; when none do, what keeps most of each text.
     step = _first(steps, lambda at: level(at) >= _READABLE)
-    if level(step) < _READABLE and level(0) >= 0:
+    if level(step) < _READABLE and level(0) >= level(step):
         step = 0
-    elif level(step) < 0:
+    if level(step) < 0:
         return None
     return _cut(prompt, fence, pieces(step), level(step))
 
@@ -160,7 +160,7 @@ def _level(prompt: str, fence: Fence, pieces: list[_Piece], characters: int) -> 
 
     if size(0) > characters:
         return -1
-    low, high = 0, max((inside for inside, _ in texts), default=0)
+    low, high = 0, max([_READABLE, *(inside for inside, _ in texts)])
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if size(middle) <= characters else (low, middle - 1)
