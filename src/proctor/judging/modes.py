@@ -68,9 +68,7 @@ class Modes:
         elif self.known != way:
             self._of_schemas[schema] = way
         if first is not None:
-            _log.warning(
-                "%s takes no answer schema as it was sent first; it is sent as %s: %s", self._model, way, first
-            )
+            _log.warning("%s rejects how the answer's schema was sent; it is sent as %s: %s", self._model, way, first)
 
     def _alone(self) -> Lock:
         import asyncio

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable
 from threading import Lock
 from typing import Any, get_args
+from uuid import uuid4
 
 from proctor.data.message import Message
 from proctor.errors import ModelError, UnknownName, UsageError
@@ -23,7 +24,8 @@ class ScriptedModel:
     A reply is a text, sent as it is; a value (a mapping, a list, a dataclass, a pydantic object), sent as JSON; a
     `ScriptedReply`; or an exception to raise, a `ModelError` as a rule.
 
-    *modes*, *accepts*, *window* and *price* are what it says of itself. A reply that is later than the call's `timeout`
+    *modes*, *accepts*, *window* and *price* are what it says of itself. Each has an *address* of its own, so that none
+    is given what a cache keeps of another; name one to share, as a run in another process that goes on must. A reply that is later than the call's `timeout`
     is a `ModelError` of the kind `timeout`.
 
     *calls*: what it was asked, in order. *most_in_flight*: how many calls it had at once.
@@ -37,7 +39,6 @@ class ScriptedModel:
     """
 
     provider: str | None = "test"
-    address: str | None = None
 
     def __init__(
         self,
@@ -48,8 +49,10 @@ class ScriptedModel:
         accepts: Iterable[str] = (),
         window: int | None = None,
         price: Price | None = None,
+        address: str | None = None,
     ) -> None:
         self.id = f"test:{name}"
+        self.address: str | None = address or f"script {uuid4().hex[:12]}"
         self.modes: tuple[OutputMode, ...] = tuple(modes)
         for mode in self.modes:
             if mode not in get_args(OutputMode):
