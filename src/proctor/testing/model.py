@@ -25,8 +25,8 @@ class ScriptedModel:
     `ScriptedReply`; or an exception to raise, a `ModelError` as a rule.
 
     *modes*, *accepts*, *window* and *price* are what it says of itself. Each has an *address* of its own, so that none
-    is given what a cache keeps of another; name one to share, as a run in another process that goes on must. A reply that is later than the call's `timeout`
-    is a `ModelError` of the kind `timeout`.
+    is given what a cache keeps of another; name one to share, as a run that goes on in another process must. A reply
+    that is later than the call's `timeout` is a `ModelError` of the kind `timeout`.
 
     *calls*: what it was asked, in order. *most_in_flight*: how many calls it had at once.
 
