@@ -77,7 +77,10 @@ class Fence:
         return f"Fence(boundary={self.boundary!r})"
 
     def __call__(self, value: Any, /, name: str = "material") -> str:
-        """The readable text of *value* between a line that opens and a line that closes it; both hold *name*."""
+        """The readable text of *value* between a line that opens and a line that closes it; both hold *name*.
+
+        Conversations are better put in by `transcript`: there, no message can pretend to be two.
+        """
         return self._block(self._checked(name), readable(value, name=name))
 
     def transcript(
