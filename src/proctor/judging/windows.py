@@ -13,10 +13,11 @@ from typing import Final
 
 __all__ = ["CATCH_UP", "MINUTE", "Sent", "Windows"]
 
-MINUTE: Final = 60.0
-SECOND: Final = 1.0
-CATCH_UP: Final = 0.2
-"""Seconds of lateness that are made good. It is also what may go at once after a pause: a fifth of a second's share."""
+MINUTE: Final = 60.1
+SECOND: Final = 1.015
+"""Both a little long: two calls take unequal time to the server, which counts them as they come."""
+CATCH_UP: Final = 0.25
+"""Seconds of lateness that are made good. It is also what may go at once after a pause: a quarter second's share."""
 
 
 class Sent:
@@ -96,15 +97,9 @@ class Windows:
             self._slot = max(self._slot, now - CATCH_UP)
 
     def _request_at(self, per_minute: float) -> float:
-        """Once a second or slower, calls keep their distance; faster, the schedule, and a second has its share."""
-        interval = MINUTE / per_minute
-        windows = [(floor(per_minute), MINUTE)]
-        if per_minute <= MINUTE:
-            at = self._last + interval
-        else:
-            at = self._slot + interval
-            windows.append((ceil(per_minute / MINUTE), SECOND))
-        for most, window in windows:
+        """Once a second or slower, calls keep their distance; faster, they keep the schedule."""
+        at = (self._slot if per_minute > 60 else self._last) + MINUTE / per_minute
+        for most, window in ((floor(per_minute), MINUTE), (ceil(per_minute / 60), SECOND)):
             if 0 < most <= len(self._sent):
                 at = max(at, self._sent[-most].at + window)
         return at
