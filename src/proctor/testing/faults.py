@@ -24,8 +24,9 @@ _QUOTA = "insufficient_quota"
 class Status(Value):
     """An error, in the form that OpenAI gives it: `{"error": {"message", "type", "param", "code"}}`.
 
-    What is left out is what that status usually says: `Status(404)` is an unknown model. *retry_after*: seconds, sent
-    as `Retry-After`. Codes that clients look at: `insufficient_quota` (429), `context_length_exceeded` (400).
+    What is left out is what that status usually says: `Status(404)` is an unknown model. Codes that clients look at:
+    `insufficient_quota` (429), `context_length_exceeded` (400). *retry_after*: seconds, sent as `Retry-After`, rounded
+    up, and exactly as `retry-after-ms`.
     """
 
     status: int

@@ -69,6 +69,6 @@ def json_answer(body: dict[str, Any], **other: Any) -> HttpAnswer:
 def error_answer(status: Status) -> HttpAnswer:
     """The error as it is sent."""
     headers = {}
-    if status.retry_after is not None:
-        headers = {"retry-after": f"{ceil(status.retry_after * 1000) / 1000:g}"}
+    if status.retry_after is not None:  # whole seconds, as HTTP has it, and exactly, as OpenAI adds
+        headers = {"retry-after": str(ceil(status.retry_after)), "retry-after-ms": str(ceil(status.retry_after * 1000))}
     return json_answer(status.to_dict(), status=status.status, headers=headers)

@@ -91,7 +91,7 @@ class ModelServer:
         self._thread.start()
         try:
             self.port = listens.result()
-        except OSError as error:
+        except (OSError, OverflowError) as error:
             self._thread.join()
             raise UsageError(f"ModelServer cannot listen on port {self.port} of 127.0.0.1: {error}") from error
 
@@ -121,10 +121,8 @@ class ModelServer:
         self._loop = asyncio.get_running_loop()
         self._end = asyncio.Event()
         try:
-            server = await self._loop.create_server(
-                lambda: Connection(self._answer, open_ones=self._open_ones), "127.0.0.1", self.port, backlog=1024
-            )
-        except OSError as error:
+            server = await self._loop.create_server(self._connection, "127.0.0.1", self.port, backlog=1024)
+        except Exception as error:  # noqa: BLE001 - whoever waits for the server is told
             listens.set_exception(error)
             return
         self.traffic.begin()
@@ -136,6 +134,10 @@ class ModelServer:
                 connection.abort()
             await asyncio.sleep(0)
         await server.wait_closed()
+
+    def _connection(self) -> Connection:
+        self.traffic.connections += 1
+        return Connection(self._answer, open_ones=self._open_ones)
 
     # ── one request ────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -25,7 +25,7 @@ class Traffic:
 
     *served*: answers sent whole, with status 200. *refused*: requests above the rate. *failed*: all other answers, and
     those that the client did not wait for. *most_in_flight*: how many requests it had at once. *busy_seconds*: how long
-    it had any.
+    it had any. *connections*: how many were opened.
     """
 
     def __init__(self, rate: int | None) -> None:
@@ -33,6 +33,7 @@ class Traffic:
         self.served = 0
         self.refused = 0
         self.failed = 0
+        self.connections = 0
         self.in_flight = 0
         self.most_in_flight = 0
         self.busy_seconds = 0.0
@@ -97,6 +98,7 @@ class Traffic:
             "served": self.served,
             "refused": self.refused,
             "failed": self.failed,
+            "connections": self.connections,
             "most_in_flight": self.most_in_flight,
             "busy_seconds": round(self.busy_seconds, 3),
             "busy": self.busy,
