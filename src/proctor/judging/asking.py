@@ -71,9 +71,8 @@ class Asking:
         self._sender: Sender | None = None
         self._call: CachedCall | None = None  # the answer, once there is a whole one
         self._last: ModelAnswer | None = None
-        self._value: Any = MISSING
         self._ended: float | None = None
-        self._cached = self._truncated = False
+        self._cached = False
         self._error: BaseException | None = None
 
     async def answer(self, given: Any, *, fence: Fence) -> Any:
@@ -97,30 +96,48 @@ class Asking:
     @property
     def execution(self) -> JudgeExecution:
         """The record, success or failure; of a step that was broken off, of what there is."""
-        call, sender, model = self._call, self._sender, self._model
-        done = call is not None and self._error is None
-        spent = (self._ended or perf_counter()) - self._began
-        return JudgeExecution(
-            status="success" if done else "failed",
+        model, sender = self._model, self._sender
+        record = JudgeExecution(
+            status="failed",
             prompt=self.prompt or "",
             judge_model_id=None if model is None else model.id,
             judge_provider=None if model is None else model.provider,
-            answered_by=call.answered_by if call else self._last and self._last.answered_by,
-            attempt_count=call.attempt_count if call else sender.attempts if sender else 0,
-            model_call_count=call.model_call_count if call else sender.completed if sender else 0,
-            duration_ms=call.duration_ms if call and self._cached else spent * 1000.0,
-            usage=call.usage if call else sender and sender.usage,
-            cost=call.cost if call else sender and sender.cost,
-            output=MISSING if call is None else call.output,
-            raw_output=call.raw_output if call else self._last and self._last.text,
-            finish_reason=call.finish_reason if call else self._last and self._last.finish_reason,
-            error=None if done else _told(self._error),
+            attempt_count=sender.attempts if sender else 0,
+            model_call_count=sender.completed if sender else 0,
+            duration_ms=((self._ended or perf_counter()) - self._began) * 1000.0,
+            usage=sender.usage if sender else None,
+            cost=sender.cost if sender else None,
             retry_count=sender.retries if sender else 0,
             waited_ms=sender.waited_ms if sender else 0.0,
-            cached=self._cached,
-            repaired=call is not None and call.repaired,
-            truncated=self._truncated,
         )
+        if self._call is not None:
+            record = self._with_answer(record, self._call)
+        elif self._last is not None:
+            last = self._last
+            record = replace(
+                record, answered_by=last.answered_by, raw_output=last.text, finish_reason=last.finish_reason
+            )
+        if self._call is not None and self._error is None:
+            return replace(record, status="success")
+        return replace(record, error=_told(self._error))
+
+    def _with_answer(self, record: JudgeExecution, call: CachedCall) -> JudgeExecution:
+        """An answer from the cache keeps what it took when it was made."""
+        made = replace(
+            record,
+            answered_by=call.answered_by,
+            attempt_count=call.attempt_count,
+            model_call_count=call.model_call_count,
+            usage=call.usage,
+            cost=call.cost,
+            output=call.output,
+            raw_output=call.raw_output,
+            finish_reason=call.finish_reason,
+            repaired=call.repaired,
+            truncated=call.truncated,
+            cached=self._cached,
+        )
+        return replace(made, duration_ms=call.duration_ms) if self._cached else made
 
     # ── the story ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -138,11 +155,10 @@ class Asking:
 
         answer = await answered(self._calls, self._request(model, parts, system, fence), call=ask)
         self._call, self._cached = answer.call, answer.cached
-        self._truncated = answer.call.truncated
-        self._value = answer.call.output
+        value = answer.call.output
         if question.schema is not None:
-            self._value = question.schema.restored(answer.call.output)
-        return self._value if question.of_answer is None else question.of_answer(self._value)
+            value = question.schema.restored(value)
+        return value if question.of_answer is None else question.of_answer(value)
 
     def _system(self, fence: Fence) -> str:
         judge = self.question.judge
@@ -173,7 +189,7 @@ class Asking:
     async def _ask(self, model: JudgeModel, parts: Sequence[Any], system: str) -> CachedCall:
         """The answer of the model itself: of its second reply, when the first could not be used."""
         self._sender = sender = self._sender or Sender(model, self.question.judge, self._calls)
-        messages = (Message("system", (Text(system),)), Message("user", tuple(parts)))
+        messages: tuple[Message, ...] = (Message("system", (Text(system),)), Message("user", tuple(parts)))
         began = perf_counter()
         for attempt in range(1, _ATTEMPTS + 1):
             answer = await self._in_best_way(model, messages, sender)
@@ -257,8 +273,9 @@ class Asking:
             self._calls.notes.add(note, kind=(whose, type(error).__name__))
 
 
-def _parts(given: Any) -> list[Any]:
+def _parts(given: Any) -> list[File | Text]:
     """What `create` gave as parts of one message: text, files, or a list of both; anything else as readable text."""
+    parts: list[File | Text]
     if isinstance(given, str):
         parts = [Text(given)]
     elif isinstance(given, File | Text):

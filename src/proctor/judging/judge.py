@@ -107,7 +107,8 @@ _PROVIDERS = frozenset({"anthropic", "bedrock", "cohere", "google", "groq", "mis
 def _check_number(name: str, value: Any, *, kinds: tuple[type, ...], least: int | None) -> None:
     if value is None:
         return
-    number = isinstance(value, kinds) and not isinstance(value, bool) and isfinite(value)
+    number = isinstance(value, int | float) and isinstance(value, kinds) and not isinstance(value, bool)
+    number = number and isfinite(value)
     if not number or (value <= 0 if least is None else value < least):
         what = "a whole number" if kinds == (int,) else "a number"
         bound = "above 0" if least is None else f"{least} or more"

@@ -46,7 +46,7 @@ class Line(Generic[W, G]):
 
     def __init__(
         self,
-        lock: RLock,  # type: ignore[valid-type]  # a function by name until Python 3.13
+        lock: RLock,
         *,
         clock: Callable[[], float],
         ready_at: Callable[[W, float], float],

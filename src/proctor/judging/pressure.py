@@ -72,4 +72,4 @@ class Pressure:
 
             self._random = random
         longer = 1 + _JITTER * self._random()
-        return min(_FIRST_PAUSE * 2 ** min(self._refusals - 1, 10) * longer, _LONGEST_PAUSE)
+        return min(_FIRST_PAUSE * 2.0 ** min(self._refusals - 1, 10) * longer, _LONGEST_PAUSE)

@@ -63,7 +63,8 @@ class Walk(StepContext):
         self, scorer: Scorer, run: ScorerRun, *, column: Column, origin: Origin | None = None, run_id: str | None = None
     ) -> None:
         self.run = run
-        self._fence = self._judged = None
+        self._fence = None
+        self._judged: dict[StepName, Asking] | None = None
         self.preprocess = self.analyze = self.score = MISSING
         self.raised: BaseException | None = None
         self._scorer = scorer
@@ -183,7 +184,7 @@ class Walk(StepContext):
         asking = scorer.questions[name].asking(run.calls, repeat=run.repeat)
         self._judged = {**(self._judged or {}), name: asking}
         self._fence = None  # each call has a boundary of its own
-        create = scorer.steps[name].create  # type: ignore[union-attr]  # it is a Prompt
+        create: Any = scorer.steps[name].create  # type: ignore[union-attr]  # it is a Prompt
         away = not (scorer.inline or scorer.builtin or is_async(create))
         given = (yield Hop(create, self)) if away else create(self)
         if hasattr(type(given), "__await__"):
@@ -247,10 +248,12 @@ class Walk(StepContext):
             return end.value  # type: ignore[no-any-return]
 
 
-def _records(judged: Mapping[str, Asking]) -> tuple[dict[str, str] | None, dict[str, JudgeRecord] | None]:
+def _records(judged: Mapping[StepName, Asking]) -> tuple[dict[str, str] | None, dict[str, JudgeRecord] | None]:
     """The prompts of the judged steps that ended well, and the records of all that asked a judge."""
     asked = {name: asking.execution for name, asking in judged.items() if asking.asked}
-    prompts = {name: execution.prompt for name, execution in asked.items() if execution.status == "success"}
+    prompts: dict[str, str] = {
+        name: execution.prompt for name, execution in asked.items() if execution.status == "success"
+    }
     return prompts or None, {name: JudgeRecord((execution,)) for name, execution in asked.items()} or None
 
 
