@@ -208,6 +208,7 @@ async def test_parameters_models_and_keys_can_be_rejected(client):
     assert (model.status_code, model.json()["error"]["code"]) == (404, "model_not_found")
     assert (none.status_code, none.json()["error"]["code"]) == (401, "invalid_api_key")
     assert said(fine) == "ok"
+    assert len(server.requests) == 4
 
 
 async def test_what_is_no_request_for_an_answer(client):
