@@ -4,6 +4,8 @@ import asyncio
 import gc
 import os
 import random
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -52,13 +54,6 @@ class Clock:
 
 async def turns(limiter, limits, number):
     return [await limiter.turn(limits) for _ in range(number)]
-
-
-async def soon(condition):
-    """Wait until something holds; the test fails when it never does."""
-    async with asyncio.timeout(10):
-        while not condition():
-            await asyncio.sleep(0.001)
 
 
 def idle(limiter):
@@ -175,6 +170,7 @@ async def test_a_turn_given_at_the_moment_of_cancellation_goes_to_the_next():
 
     assert unlucky.cancelled()
     assert limiter.in_flight == 1
+    assert limiter._windows.requests == 2  # the unlucky one never went
     turn.done()
     assert idle(limiter)
 
@@ -362,3 +358,18 @@ def test_a_model_has_one_limiter_however_many_ask_at_once():
     with ThreadPoolExecutor(20) as pool:
         assert len(set(pool.map(ask, range(20)))) == 1
     assert limiter_for("openai:test-model") is not limiter_for("openai:test-model http://127.0.0.1/one")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="only systems that fork")
+def test_a_fork_begins_anew():
+    """The calls in flight are not its calls."""
+    code = """
+import asyncio, os
+from proctor.judging.limiter import Limits, limiter_for
+asyncio.run(limiter_for("m").turn(Limits(concurrency=1)))
+if os.fork() == 0:
+    os._exit(limiter_for("m").in_flight)
+print(os.waitstatus_to_exitcode(os.wait()[1]), limiter_for("m").in_flight)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.split() == ["0", "1"]
