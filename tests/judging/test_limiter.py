@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from proctor.errors import UsageError
 from proctor.judging.limiter import Limiter, Limits, limiter_for
 from proctor.judging.windows import MINUTE
 
@@ -135,6 +136,25 @@ async def test_a_turn_ends_once_however_it_is_left():
         async with await limiter.turn(FOUR):
             1 / 0  # noqa: B018 - an error within the turn
     assert idle(limiter)
+    assert limiter._windows.requests == 2
+
+
+async def test_a_turn_counts_from_when_it_is_taken_not_from_when_it_was_given():
+    limiter = Limiter()
+    first = await limiter.turn(ONE)
+    waiting = asyncio.create_task(limiter.turn(ONE))
+    await asyncio.sleep(0)
+    first.done()
+    time.sleep(0.02)  # noqa: ASYNC251 - a loop that is held up
+    taken = time.monotonic()
+    assert (await waiting).sent.at >= taken
+
+
+@pytest.mark.parametrize("name", ["concurrency", "requests_per_minute", "tokens_per_minute"])
+@pytest.mark.parametrize("value", [0, -1, float("nan")])
+def test_limits_that_nobody_could_keep_are_refused(name, value):
+    with pytest.raises(UsageError, match=rf"Limits\({name}=...\) is a number above 0"):
+        Limits(**{name: value})
 
 
 # ── cancellation ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -365,6 +385,7 @@ def test_a_fork_begins_anew():
     """The calls in flight are not its calls."""
     code = """
 import asyncio, os
+from proctor.errors import UsageError
 from proctor.judging.limiter import Limits, limiter_for
 asyncio.run(limiter_for("m").turn(Limits(concurrency=1)))
 if os.fork() == 0:
