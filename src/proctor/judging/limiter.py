@@ -14,7 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
-from proctor.data.value import Value
+from proctor.data.value import Value, shown
+from proctor.errors import UsageError
 from proctor.judging.line import Line
 from proctor.judging.pressure import MOST_IN_FLIGHT, Pressure
 from proctor.judging.windows import Sent, Windows
@@ -32,6 +33,12 @@ class Limits(Value):
     concurrency: int | None = None
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("concurrency", "requests_per_minute", "tokens_per_minute"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:  # the whole line would wait for it
+                raise UsageError(f"Limits({name}=...) is a number above 0, not {shown(value)}")
 
 
 class Turn:
@@ -78,6 +85,14 @@ class Limiter:
     """Holds the calls of one model to their limits. For several loops and threads at once.
 
     A call with limits far below those of others holds them up while it waits: it would never go otherwise.
+
+    >>> import asyncio
+    >>> async def ask(limiter):
+    ...     async with await limiter.turn(Limits(concurrency=4), tokens=500) as turn:
+    ...         turn.done(420)
+    ...     return limiter.in_flight
+    >>> asyncio.run(ask(Limiter()))
+    0
     """
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -134,7 +149,7 @@ class Limiter:
             if turn.open:
                 self._pressure.answered(cap=turn.cap, number=turn.number)
                 if tokens is not None:
-                    self._windows.correct(turn.sent, tokens=tokens)
+                    self._windows.correct(turn.sent, tokens=max(0, tokens))
                 self.left(turn)
 
     def refused(self, turn: Turn, *, retry_after: float | None) -> None:
