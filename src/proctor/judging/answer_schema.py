@@ -81,11 +81,11 @@ class AnswerSchema(Value):
         value = self._checked(data)
         return value, data if self._bare else value
 
-    def plain(self, value: Any, /) -> Any:
+    def plain(self, value: Any) -> Any:
         """The value as plain JSON data."""
         return self._plain(value)
 
-    def restored(self, plain: Any, /) -> Any:
+    def restored(self, plain: Any) -> Any:
         """The value of plain data. Raises `ReplyProblem` if it does not fit, or no more."""
         return self._guarded(self._restore, plain)
 
