@@ -35,7 +35,9 @@ def test_it_is_a_judge_model_and_says_of_itself_what_it_was_told():
     price = Price(input_token=1e-6, output_token=2e-6, source="set")
     model = ScriptedModel("ok", name="small", modes=("tool",), accepts=["image"], window=4096, price=price)
     assert isinstance(model, JudgeModel)
-    assert (model.id, model.provider, model.address) == ("test:small", "test", None)
+    assert (model.id, model.provider) == ("test:small", "test")
+    assert model.address != ScriptedModel("ok", name="small").address
+    assert ScriptedModel("ok", address="here").address == "here"
     assert (model.modes, model.accepts, model.window, model.price) == (("tool",), {"image"}, 4096, price)
     assert ScriptedModel("ok").modes == ("native", "tool", "prompted")
 
