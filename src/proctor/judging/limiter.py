@@ -48,12 +48,12 @@ class Turn:
     request and its estimated tokens stay counted.
     """
 
-    __slots__ = ("_limiter", "cap", "number", "open", "sent", "waited_ms")
+    __slots__ = ("_limiter", "limits", "number", "open", "sent", "waited_ms")
 
-    def __init__(self, limiter: Limiter, *, number: int, cap: int, sent: Sent) -> None:
+    def __init__(self, limiter: Limiter, *, number: int, limits: Limits, sent: Sent) -> None:
         self._limiter = limiter
         self.number = number
-        self.cap = cap
+        self.limits = limits
         self.sent = sent
         self.open = True
         self.waited_ms = 0.0
@@ -147,7 +147,7 @@ class Limiter:
         """See `Turn.done`. The first word about a turn counts."""
         with self._lock:
             if turn.open:
-                self._pressure.answered(cap=turn.cap, number=turn.number)
+                self._pressure.answered(cap=_cap(turn.limits), number=turn.number)
                 if tokens is not None:
                     self._windows.correct(turn.sent, tokens=max(0, tokens))
                 self.left(turn)
@@ -157,9 +157,10 @@ class Limiter:
         with self._lock:
             if turn.open:
                 now = self._clock()
-                self._pressure.refused(
-                    now, retry_after=retry_after, cap=turn.cap, number=turn.number, newest=self._number
-                )
+                cap, number = _cap(turn.limits), turn.number
+                news = self._pressure.refused(now, retry_after=retry_after, cap=cap, number=number, newest=self._number)
+                if news and turn.limits.requests_per_minute is not None:
+                    self._windows.widen()
                 self._windows.correct(turn.sent, tokens=0)
                 self.left(turn)
 
@@ -190,10 +191,9 @@ class Limiter:
         limits, tokens = want
         self._in_flight += 1
         self._number += 1
-        cap = _cap(limits)
-        self._pressure.cap = cap
+        self._pressure.cap = _cap(limits)
         sent = self._windows.send(now, tokens=tokens, per_minute=limits.requests_per_minute)
-        return Turn(self, number=self._number, cap=cap, sent=sent)
+        return Turn(self, number=self._number, limits=limits, sent=sent)
 
     def _take_back(self, turn: Turn) -> None:
         if turn.open:
