@@ -77,7 +77,7 @@ def follows_policy(model):
         create_scorer(
             id="follows-policy",
             description="What the desk says of refunds follows from the policy",
-            judge=Judge(model, instructions=RUBRIC, settings={"max_tokens": 400}),
+            judge=Judge(model, instructions=RUBRIC),
             kind="binary",
         )
         .preprocess(find_case)
