@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from proctor.data.threshold import Threshold
     from proctor.data.value import MISSING
     from proctor.errors import ProctorError, ScorerRunError, UsageError
+    from proctor.judging.budget import Budget
+    from proctor.judging.fence import Fence
     from proctor.judging.judge import Judge
     from proctor.running.columns import AgentScorers
     from proctor.running.eval import Eval
@@ -42,8 +44,10 @@ __all__ = [
     "MISSING",
     "AgentReply",
     "AgentScorers",
+    "Budget",
     "Eval",
     "EvalResult",
+    "Fence",
     "Item",
     "ItemResult",
     "JsonlRecorder",
@@ -92,8 +96,10 @@ _HOME = {
     "MISSING": "data.value",
     "AgentReply": "data.agent_reply",
     "AgentScorers": "running.columns",
+    "Budget": "judging.budget",
     "Eval": "running.eval",
     "EvalResult": "data.result",
+    "Fence": "judging.fence",
     "Item": "data.item",
     "ItemResult": "data.reply",
     "JsonlRecorder": "storage.jsonl",
