@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from importlib import import_module
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
