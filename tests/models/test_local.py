@@ -52,7 +52,7 @@ async def test_it_answers_as_the_schema_says(path, capfd):
     assert first.text == second.text
     assert (first.finish_reason, first.cost, first.answered_by) == ("stop", Cost(amount=0.0, source="local"), model.id)
     assert first.usage.input_tokens > 0 < first.usage.output_tokens
-    assert len([it for it in local._loaded if str(it[0]) == str(Path(path).resolve())]) == 1
+    assert len([it for it in local._loaded if str(it[0]) == model.address]) == 1
     assert capfd.readouterr() == ("", "")
 
 
@@ -60,7 +60,7 @@ async def test_it_answers_as_the_schema_says(path, capfd):
 async def test_it_stops_at_its_limits(path):
     model = resolve(f"local:{path}")
     assert (await model.request(ask("Tell a story.", settings={"max_tokens": 3}))).finish_reason == "length"
-    with pytest.raises(ModelError, match="took longer than the 0.3 s") as raised:
+    with pytest.raises(ModelError, match=r"took longer than the 0\.3 s") as raised:
         await model.request(ask("Tell a very long story.", timeout=0.3))
     assert raised.value.kind == "timeout"
     with pytest.raises(ModelError, match="context size") as raised:
@@ -69,6 +69,21 @@ async def test_it_stops_at_its_limits(path):
     unknown = {"type": "object", "properties": {"a": {"$ref": "#/none"}}}
     with pytest.raises(ModelError, match="the request was rejected"):
         await model.request(ask(schema=unknown, mode="native"))
+
+
+@pytest.mark.slow
+async def test_waiting_for_its_turn_takes_none_of_its_time(path):
+    model = resolve(f"local:{path}")
+    long = asyncio.ensure_future(model.request(ask("Tell a story.", settings={"max_tokens": 60})))
+    while not any(it.turn.locked() for it in local._loaded.values()):  # noqa: ASYNC110 - another thread's
+        await asyncio.sleep(0.01)
+    waiting = asyncio.ensure_future(model.request(ask("Tell one.", settings={"max_tokens": 1}, timeout=0.5)))
+    given_up = asyncio.ensure_future(model.request(ask("Tell one.")))
+    await asyncio.sleep(0)
+    given_up.cancel()
+    assert (await long).finish_reason == (await waiting).finish_reason == "length"
+    with pytest.raises(asyncio.CancelledError):
+        await given_up
 
 
 async def test_what_it_cannot_do_is_said(path):

@@ -1,7 +1,8 @@
 """Models of pydantic-ai, asked over real connections: what is sent, what comes back, and what can go wrong."""
 
 import asyncio
-import warnings
+import subprocess
+import sys
 
 import pydantic_ai.models.openai  # noqa: F401 - here, so that no test is slow for loading it
 import pytest
@@ -21,6 +22,7 @@ from proctor.testing.faults import Plain, Truncated
 from proctor.testing.replies import ScriptedReply
 from proctor.testing.server import ModelServer
 from tests.models.calls import SCHEMA, ask
+from tests.support import ROOT
 
 BOTH = pytest.mark.parametrize("provider", ["openai-chat", "openai-responses"])
 PASS = {"verdict": "pass"}
@@ -161,11 +163,11 @@ async def test_a_setting_that_would_be_dropped_is_named_and_nothing_is_sent(prov
         with pytest.raises(ModelError, match="does not take top_k"):
             await answer(server, ask(settings={"top_k": 1}), provider)
         assert not server.requests
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            await answer(server, ask(settings={"thinking": "low"}), provider, model="gpt-5-mini")
+        await answer(server, ask(settings={"thinking": "low"}), provider, model="gpt-5-mini")
+        assert "reasoning.encrypted_content" not in server.requests[0].body.get("include", ())
 
 
+@pytest.mark.slow
 async def test_many_at_once_share_connections_that_are_kept():
     async with ModelServer(ScriptedReply("ok", delay=0.05)) as server:
         model = resolve("openai:judge", base_url=server.url)
@@ -187,6 +189,22 @@ def test_one_model_serves_several_loops_and_closes_what_each_opened():
         assert server.traffic.connections == 3
 
 
+@pytest.mark.slow
+def test_a_process_ends_without_a_word():
+    """Its background loop has connections that are open, and is not ended by anybody."""
+    code = """
+import sys
+from proctor.bridge import run_sync
+from proctor.models.router import resolve
+from tests.models.calls import ask
+print(run_sync(resolve("openai:judge", base_url=sys.argv[1]).request(ask(settings={"temperature": 0}))).text)
+"""
+    with ModelServer("ok") as server:
+        command = [sys.executable, "-X", "dev", "-W", "error", "-c", code, server.url]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+    assert (done.stdout, done.stderr) == ("ok\n", "")
+
+
 def test_uvloop_is_a_loop_too():
     uvloop = pytest.importorskip("uvloop")
     with ModelServer("ok") as server:
@@ -198,7 +216,7 @@ def test_uvloop_is_a_loop_too():
 async def test_a_cancelled_request_is_cancelled():
     async with ModelServer(ScriptedReply("ok", delay=30)) as server:
         task = asyncio.ensure_future(answer(server, ask(settings={"seed": 1})))
-        while not server.requests:
+        while not server.requests:  # noqa: ASYNC110 - the server is another thread's
             await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -70,7 +70,7 @@ def test_the_name_of_the_model_may_hold_colons_and_slashes(monkeypatch):
     ],
 )
 def test_what_names_no_model_is_said_to_be_none(name, said):
-    with pytest.raises(UsageError, match="provider|model") as raised:
+    with pytest.raises(UsageError, match=r"provider|model") as raised:
         resolve(name)
     assert said in raised.value.message
 
@@ -94,7 +94,7 @@ def test_a_missing_key_is_named(monkeypatch):
 
 
 def test_what_only_pydantic_ai_knows_to_be_missing_is_a_usage_error():
-    with pytest.raises(UsageError, match="ollama:llama3 cannot be used: .*OLLAMA_BASE_URL"):
+    with pytest.raises(UsageError, match=r"ollama:llama3 cannot be used: .*OLLAMA_BASE_URL"):
         resolve("ollama:llama3")
 
 
