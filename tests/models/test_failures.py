@@ -1,5 +1,7 @@
 """What goes wrong with a request, by its kind, over real connections."""
 
+import asyncio
+
 import pydantic_ai.models.openai  # noqa: F401 - here, so that no test is slow for loading it
 import pytest
 from pydantic_ai.exceptions import FallbackExceptionGroup, ModelHTTPError, UserError
@@ -128,6 +130,33 @@ def test_long_words_are_cut():
 def test_of_several_models_the_last_one_tells():
     group = FallbackExceptionGroup("all", [ModelHTTPError(500, "a"), ModelHTTPError(429, "b")])
     assert failed(group, ask(), model="p:m").kind == "busy"
+
+
+async def serve(body):
+    """A server that gives this body to the one request that it gets."""
+
+    async def answer(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close"
+        writer.write(head.encode() + b"\r\n\r\n" + body)
+        await writer.drain()
+        writer.close()
+
+    return await asyncio.start_server(answer, "127.0.0.1", 0)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "body", [b"[]", b"{}", b"null", b'{"choices": [{}]}', b'{"output": [{"type": "message"}]}', b""]
+)
+async def test_json_that_is_no_reply_is_unreadable(provider, body):
+    server = await serve(body)
+    async with server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        with pytest.raises(ModelError, match="what came back is no reply of a model") as raised:
+            await resolve(f"{provider}:judge", base_url=url).request(ask())
+    assert raised.value.kind == "unreadable"
+    assert "NoneType" not in raised.value.message
 
 
 def test_what_pydantic_ai_refuses_is_rejected_and_a_defect_is_none():

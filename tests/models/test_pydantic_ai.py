@@ -120,6 +120,13 @@ async def test_a_conversation_keeps_its_order():
     assert sent == [("system", "One.\n\nTwo."), ("user", "Hi"), ("assistant", "Yes?"), ("user", "Judge.")]
 
 
+@BOTH
+async def test_half_a_character_is_sent_as_an_escape(provider):
+    async with ModelServer("ok") as server:
+        await answer(server, ask("It said \udc00 ü.", system="\ud800"), provider)
+    assert server.requests[0].prompt == "It said \\udc00 ü."
+
+
 async def test_images_go_as_bytes_base64_or_a_url():
     files = (
         File(b"\x89PNG", "image/png"),

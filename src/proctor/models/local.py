@@ -20,6 +20,7 @@ from proctor.data.usage import Cost, Usage
 from proctor.errors import ModelError, UsageError, cut, safe_message
 from proctor.judging.model import ModelAnswer, ModelCall, OutputMode, Price
 from proctor.models.gguf import context_length
+from proctor.models.requests import sendable
 
 __all__ = ["LocalModel"]
 
@@ -152,7 +153,7 @@ def _body(call: ModelCall, *, model: str) -> dict[str, Any]:
     for message in call.messages:
         if any(isinstance(part, File) for part in message.parts):
             raise ModelError(f"{model} reads text only; it was given a file", kind="rejected")
-        messages.append({"role": message.role, "content": message.text})
+        messages.append({"role": message.role, "content": sendable(message.text)})
     body: dict[str, Any] = {"messages": messages, "stream": True, "stream_options": {"include_usage": True}}
     for name, value in call.settings.items():
         if name not in _SETTINGS:
