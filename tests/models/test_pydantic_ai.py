@@ -6,7 +6,9 @@ import sys
 
 import pydantic_ai.models.openai  # noqa: F401 - here, so that no test is slow for loading it
 import pytest
+from pydantic_ai.exceptions import ModelHTTPError
 from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart, ToolCallPart
+from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.models.test import TestModel as AnyModel  # pytest would take it for tests
 from pydantic_ai.usage import RequestUsage
@@ -268,6 +270,21 @@ async def test_the_arguments_of_a_tool_are_json_however_they_came():
 
 async def test_the_test_model_of_pydantic_ai_works():
     assert (await PydanticAIModel(AnyModel(custom_output_text="ok")).request(ask())).text == "ok"
+
+
+async def test_a_model_that_asks_others_is_one_too():
+    def busy(messages, info):
+        raise ModelHTTPError(429, "busy", {"message": "later"})
+
+    def ready(messages, info):
+        return ModelResponse(parts=[TextPart("ok")])
+
+    model = PydanticAIModel(FallbackModel(FunctionModel(busy), FunctionModel(ready)))
+    assert model.modes == ("tool", "prompted")
+    assert (await model.request(ask(schema=SCHEMA, mode="tool"))).text == "ok"
+    with pytest.raises(ModelError, match="status 429: later") as raised:
+        await PydanticAIModel(FallbackModel(FunctionModel(busy), FunctionModel(busy))).request(ask())
+    assert raised.value.kind == "busy"
 
 
 def test_anything_else_is_refused():
