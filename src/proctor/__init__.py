@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from proctor.data.value import MISSING
     from proctor.errors import ProctorError, ScorerRunError, UsageError
     from proctor.judging.budget import Budget
-    from proctor.judging.fence import Fence
     from proctor.judging.judge import Judge
     from proctor.running.columns import AgentScorers
     from proctor.running.eval import Eval
@@ -47,7 +46,6 @@ __all__ = [
     "Budget",
     "Eval",
     "EvalResult",
-    "Fence",
     "Item",
     "ItemResult",
     "JsonlRecorder",
@@ -99,7 +97,6 @@ _HOME = {
     "Budget": "judging.budget",
     "Eval": "running.eval",
     "EvalResult": "data.result",
-    "Fence": "judging.fence",
     "Item": "data.item",
     "ItemResult": "data.reply",
     "JsonlRecorder": "storage.jsonl",

@@ -56,7 +56,7 @@ def execution_text(execution: JudgeExecution) -> str:
     >>> execution_text(JudgeExecution(status="success", prompt="?", attempt_count=2, model_call_count=2, repaired=True))
     'success, of mended JSON; asked 2 times'
     """
-    how = [execution.status]
+    how: list[str] = [execution.status]
     how += ["from the cache"] * execution.cached + ["of mended JSON"] * execution.repaired
     how += ["on a shortened prompt"] * execution.truncated
     took = [f"asked {execution.attempt_count} times"] if execution.attempt_count > 1 else []

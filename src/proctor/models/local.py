@@ -47,6 +47,9 @@ class LocalModel:
     A schema is held by a grammar, so that every answer fits it that is not cut.
     """
 
+    at_once = 1  # more would wait for each other anyway
+    keeps_time = True
+
     def __init__(self, path: str) -> None:
         file = Path(path).expanduser()
         if find_spec("xllamacpp") is None:

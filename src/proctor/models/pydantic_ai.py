@@ -54,6 +54,8 @@ class PydanticAIModel:
     A model object is used as it is, on one event loop at a time; of a name, every loop gets a model of its own.
     """
 
+    keeps_time = True
+
     def __init__(self, given: ModelName | Model) -> None:
         if isinstance(given, ModelName):
             self._model = _built(given)
