@@ -9,7 +9,7 @@ from typing import Any
 from proctor.data.value import MISSING, Value
 from proctor.judging.strict_json import JsonRefused, decode_at
 
-__all__ = ["IGNORED", "TOKEN", "Piece", "Pieces", "find_pieces", "without_thinking"]
+__all__ = ["IGNORED", "TOKEN", "Piece", "Pieces", "find_pieces", "has_thinking", "without_thinking"]
 
 IGNORED = " \t\n\r\f\v\u00a0\u2028\u2029\ufeff\u200b\u200c\u200d\u2060"
 """What does not count around an answer: white space, and characters that take no space."""
@@ -28,7 +28,7 @@ _START = re.compile(
 )
 TOKEN = re.compile(
     r"""(?P<text>"(?:\\.|[^"\\])*(?:"|\\?\Z)|(?<=[\s{\[,:])'(?:\\.|[^'\\])*'(?=\s*[,:}\]]))"""
-    r"|(?P<comment>//[^\n]*|/\*.*?\*/|\#[^\n]*)"
+    r"|(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z)|\#[^\n]*)"
     r"|(?P<bracket>[{}\[\]])|(?P<mark>[:,])|(?P<space>\s+)"
     r"""|(?P<word>[^\s{}\[\]:,"'/\#]+)|(?P<other>.)""",
     re.DOTALL,
@@ -49,12 +49,16 @@ class Piece(Value):
 
 @dataclass(frozen=True, slots=True)
 class Pieces(Value):
-    """What a reply holds. *rest*: text around the pieces, fences left out. *open*: it ends within brackets."""
+    """What a reply holds. *rest*: text around the pieces, fences left out. *open*: it ends within brackets.
+
+    *tag_after*: a tag of thinking stands after a value, so that it takes back that value, or hides a later one.
+    """
 
     found: tuple[Piece, ...] = ()
     rest: str = ""
     open: bool = False
     too_many: bool = False
+    tag_after: bool = False
 
 
 def find_pieces(text: str, /) -> Pieces:
@@ -62,12 +66,14 @@ def find_pieces(text: str, /) -> Pieces:
     found: list[Piece] = []
     rest: list[str] = []
     at = 0
+    tag_after = False
     while start := _START.search(text, at):
         rest.append(text[at : start.start()])
         if start["interval"]:  # `[0, 1)` is no JSON, and never closed
             rest.append(start[0])
             at = start.end()
         elif start["tag"]:
+            tag_after = tag_after or bool(found)
             if start["close"]:  # the tag that opened it was in the prompt
                 found, rest, at = [], [], start.end()
             else:
@@ -81,7 +87,12 @@ def find_pieces(text: str, /) -> Pieces:
             found.append(piece)
             at = end
     rest.append(text[at:])
-    return Pieces(tuple(found), _FENCE.sub("", "".join(rest)).strip(IGNORED + "`"))
+    return Pieces(tuple(found), _FENCE.sub("", "".join(rest)).strip(IGNORED + "`"), tag_after=tag_after)
+
+
+def has_thinking(text: str, /) -> bool:
+    """Whether a tag stands in *text* that opens or closes a block of thinking."""
+    return _THINKING.search(text) is not None
 
 
 def without_thinking(text: str, /) -> str:
