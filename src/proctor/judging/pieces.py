@@ -34,6 +34,8 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 """One token of what may be JSON, comments and single quotes included. Every character belongs to one."""
+_PLACE = "\0"  # where a value was
+_LEFT_OVER = re.compile(r"[{\[\0]|(?P<right_after>(?<=\0)[\s,]*)?[}\]]")
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[\w+-]*[ \t]*$", re.MULTILINE)
 
 
@@ -52,6 +54,7 @@ class Pieces(Value):
     """What a reply holds. *rest*: text around the pieces, fences left out. *open*: it ends within brackets.
 
     *tag_after*: a tag of thinking stands after a value, so that it takes back that value, or hides a later one.
+    *nested*: which values stand within brackets of no value; they may be a part of what was meant.
     """
 
     found: tuple[Piece, ...] = ()
@@ -59,6 +62,7 @@ class Pieces(Value):
     open: bool = False
     too_many: bool = False
     tag_after: bool = False
+    nested: frozenset[int] = frozenset()
 
 
 def find_pieces(text: str, /) -> Pieces:
@@ -68,9 +72,9 @@ def find_pieces(text: str, /) -> Pieces:
     at = 0
     tag_after = False
     while start := _START.search(text, at):
-        rest.append(text[at : start.start()])
+        rest.append(text[at : start.start()].replace(_PLACE, " "))
         if start["interval"]:  # `[0, 1)` is no JSON, and never closed
-            rest.append(start[0])
+            rest.append(start[0][1:])
             at = start.end()
         elif start["tag"]:
             tag_after = tag_after or bool(found)
@@ -85,9 +89,12 @@ def find_pieces(text: str, /) -> Pieces:
             if piece is None:
                 return Pieces(tuple(found), "", open=True)
             found.append(piece)
+            rest.append(_PLACE)
             at = end
-    rest.append(text[at:])
-    return Pieces(tuple(found), _FENCE.sub("", "".join(rest)).strip(IGNORED + "`"), tag_after=tag_after)
+    rest.append(text[at:].replace(_PLACE, " "))
+    around = "".join(rest)
+    said = _FENCE.sub("", around.replace(_PLACE, "")).strip(IGNORED + "`")
+    return Pieces(tuple(found), said, tag_after=tag_after, nested=_nested(around))
 
 
 def has_thinking(text: str, /) -> bool:
@@ -106,6 +113,23 @@ def without_thinking(text: str, /) -> str:
             kept.append(text[at : tag.start()])
             at = _thought(text, tag.end())
     return "".join([*kept, text[at:]]).strip(IGNORED)
+
+
+def _nested(around: str) -> frozenset[int]:
+    """Which values brackets enclose that are left over, or have such a one closing right after them."""
+    within: set[tuple[int, int]] = set()
+    opened: list[int] = []  # how many values came before each
+    values = 0
+    for mark in _LEFT_OVER.finditer(around):
+        if mark[0] in "{[":
+            opened.append(values)
+        elif mark[0] == _PLACE:
+            values += 1
+        elif opened:
+            within.add((opened.pop(), values))
+        elif mark["right_after"] is not None:
+            within.add((values - 1, values))
+    return frozenset(place for first, end in within for place in range(first, end))
 
 
 def _thought(text: str, at: int) -> int:

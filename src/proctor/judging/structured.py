@@ -150,13 +150,15 @@ def _chosen(found: Pieces, schema: AnswerSchema, prompt: str) -> Reading:
     problem = ReplyProblem("there is JSON in the reply, but not the answer")
     doubt: ReplyProblem | None = None
     quoted = mends = 0
-    for piece in found.found:
+    for place, piece in enumerate(found.found):
         if not whole and prompt and piece.source in prompt:
             quoted += 1
             continue
         mends += piece.value is MISSING and _may_be_mended(piece, schema)
         try:
             reading = _read_piece(piece, schema, mend=mends <= _MOST_MENDS)
+            if place in found.nested:
+                raise ReplyProblem("the answer stands within brackets that are no JSON: give the answer alone")
         except ReplyProblem as raised:
             if piece.source and _is_attempt(piece, schema):
                 problem = doubt = raised
