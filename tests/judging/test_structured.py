@@ -358,6 +358,7 @@ prose = st.text("abc .,:;!?'\n`*_-0123(", max_size=30)
 spaced = st.sampled_from([None, 2])
 
 
+@pytest.mark.slow
 @given(value=objects, around=st.tuples(prose, prose), indent=spaced, thought=st.none() | texts, fenced=st.booleans())
 def test_a_whole_object_is_read_back_whatever_is_around_it(value, around, indent, thought, fenced):
     before, after = around
