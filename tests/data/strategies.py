@@ -18,7 +18,7 @@ from proctor.data.column import Column, ScorerRef
 from proctor.data.compare import Difference
 from proctor.data.failures import FailedRow, FailureKind, Shortfall
 from proctor.data.item import Item, Turn
-from proctor.data.judge import JudgeExecution, JudgeRecord
+from proctor.data.judge import JudgeExecution, JudgeRecord, JudgeTotals
 from proctor.data.mean import DecidedBy, Mean
 from proctor.data.message import CallState, Data, File, Message, Reasoning, Text, ToolCall
 from proctor.data.opaque import Opaque
@@ -186,6 +186,7 @@ FIELDS = {
     "NotScorableCounts": of(NotScorableCounts),
     "Usage | None": maybe(of(Usage)),
     "Cost | None": maybe(of(Cost)),
+    "JudgeTotals | None": maybe(of(JudgeTotals)),
     "Failure | None": maybe(of(Failure)),
     "Origin | None": maybe(of(Origin)),
     "Threshold | None": maybe(of(Threshold)),
@@ -210,8 +211,8 @@ FIELDS = {
 
 VALUES: tuple[type, ...] = (
     Text, ToolCall, Reasoning, File, Data, Message, Turn, Item, Column, ScorerRef, Usage, Cost, JudgeExecution,
-    JudgeRecord, NotScorable, Failure, NotRun, Origin, RunSnapshot, Outcome, Reply, TurnOutcomes, ItemResult, Mean,
-    Threshold, NotScorableCounts, Summary, EvalResult, Step, Trajectory, ExpectedStep, TrajectoryExpectation, Opaque,
+    JudgeRecord, JudgeTotals, NotScorable, Failure, NotRun, Origin, RunSnapshot, Outcome, Reply, TurnOutcomes,
+    ItemResult, Mean, Threshold, NotScorableCounts, Summary, EvalResult, Step, Trajectory, ExpectedStep, TrajectoryExpectation, Opaque,
     AgentReply, Difference, TagMeans, Shortfall, FailedRow, CachedCall, RunInfo, RowInfo, Page,
 )  # fmt: skip
 

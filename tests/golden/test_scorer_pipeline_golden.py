@@ -4,35 +4,30 @@ from collections.abc import Mapping
 from typing import Any
 
 from proctor.data.value import MISSING
-from proctor.errors import ScorerRunError, UsageError
+from proctor.errors import ProctorError, ScorerRunError, UsageError
 from proctor.scoring.create import create_scorer
 from proctor.scoring.prepare import filter_run
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.steps import STEP_NAMES, not_scorable
+from tests.golden.pipeline_judges import Judges, asked, filled, records, their_asked, their_prompts, their_records
 from tests.golden.replay import Report, cases, snake
 from tests.golden.scenarios import said
 
 EXPECTED = (
-    "27 equal, 0 by deviation, 12 quirks (bad-step-accepted-at-build: 2, chain-order-not-enforced: 1, "
-    "duplicate-step-overwrites: 2, reason-type-not-validated: 1, score-dropped: 2, score-type-not-validated: 3, "
-    "zero-limit-ignored: 1), 31 not yet (judged steps: 31)"
+    "56 equal, 0 by deviation, 14 quirks (bad-step-accepted-at-build: 2, chain-order-not-enforced: 1, "
+    "duplicate-step-overwrites: 3, reason-type-not-validated: 1, schema-missing-accepted-at-build: 1, score-dropped: 2, "
+    "score-type-not-validated: 3, zero-limit-ignored: 1), 0 not yet"
 )
 
 
 def test_scorers_run_as_the_reference_runs_them():
     report = Report("scorer_pipeline", RULES)
     for case in cases("scorer_pipeline.jsonl"):
-        if why := not_yet(case["scenario"]):
-            report.leave(why)
-        elif "prepareRun" in case["scenario"]["config"]:
+        if "prepareRun" in case["scenario"]["config"]:
             report.compare(case, ours=cut(case["scenario"]), theirs=their_cut(case["expected"]))
         else:
             report.compare(case, ours=ours(case["scenario"]), theirs=theirs(case["expected"]))
     report.check(EXPECTED)
-
-
-def not_yet(scenario):
-    return "judged steps" if any(step["kind"] == "prompt" for step in scenario["steps"]) else None
 
 
 # ── ours ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -40,8 +35,9 @@ def not_yet(scenario):
 
 def ours(scenario):
     seen: list[dict[str, Any]] = []
+    judges = Judges(scenario.get("judgeReplies"))
     try:
-        scorer = build(scenario, seen)
+        scorer = build(scenario, seen, judges)
     except UsageError as error:
         return {"refused": error.code}
     try:
@@ -51,10 +47,11 @@ def ours(scenario):
             "failed_step": error.failed_step,
             "completed_steps": error.completed_steps,
             "code": error.code,
-            "cause": str(error.__cause__),
+            "cause": str(error.__cause__) if not isinstance(error.__cause__, ProctorError) else MISSING,
             "kept": None if error.result is None else of_snapshot(error.result),
             "written with its result": "result" in error.to_dict(),
             "steps saw": seen,
+            "judges were asked": asked(judges, scenario),
         }
     except UsageError as error:
         return {"refused": error.code}
@@ -64,7 +61,10 @@ def ours(scenario):
         "reason": outcome.reason if declined is None else None,
         "declined": declined and (declined.step, declined.reason),
         "results": given(preprocess=outcome.preprocess_step_result, analyze=outcome.analyze_step_result),
+        "judge": records(outcome.judge),
+        "prompts": (outcome.evidence and outcome.evidence.prompts) or {},
         "steps saw": seen,
+        "judges were asked": asked(judges, scenario),
     }
 
 
@@ -86,13 +86,28 @@ def cut(scenario):
     }
 
 
-def build(scenario, seen):
+def build(scenario, seen, judges):
     config = {snake(key): value for key, value in scenario["config"].items() if key in {"id", "name", "description"}}
-    scorer = create_scorer(**config)
+    scorer = create_scorer(**config, judge=judges.judge(scenario["config"].get("judge")))
     for step in scenario["steps"]:
         name = snake(step["step"])
-        scorer = getattr(scorer, name)(step["value"] if step["kind"] == "raw" else function(step, name, seen))
+        scorer = getattr(scorer, name)(step_of(step, name, seen, judges))
     return scorer
+
+
+def step_of(step, name, seen, judges):
+    if step["kind"] == "raw":
+        return step["value"]
+    if step["kind"] == "function":
+        return function(step, name, seen)
+
+    def create(ctx):
+        seen.append(sight(name, ctx))
+        if "promptThrow" in step:
+            raise RuntimeError(step["promptThrow"])
+        return filled(step["prompt"], lambda path: looked_up(path, ctx))
+
+    return judges.prompt(step, create)
 
 
 def function(step, name, seen):
@@ -154,6 +169,8 @@ def of_snapshot(snapshot):
         score=MISSING if snapshot.score is None else snapshot.score,
         preprocess=snapshot.preprocess_step_result,
         analyze=snapshot.analyze_step_result,
+        judge=records(snapshot.judge),
+        prompts=snapshot.prompts or {},
     )
 
 
@@ -176,10 +193,11 @@ def theirs(expected):
             "failed_step": snake(error["failedStep"]),
             "completed_steps": [snake(step) for step in error["completedSteps"]],
             "code": code(error),
-            "cause": error["cause"]["message"],
+            "cause": error["cause"]["message"] if is_of_the_user(case_error=error) else MISSING,
             "kept": None if error["result"] is None else of_result(error["result"]),
             "written with its result": expected["jsonOfErrorHasResult"],
             "steps saw": seen,
+            "judges were asked": their_asked(expected.get("judgeCalls")),
         }
     result = expected["result"]
     declined = result.get("notScorable")
@@ -187,9 +205,18 @@ def theirs(expected):
         "score": result.get("score"),
         "reason": result.get("reason"),
         "declined": declined and (snake(declined["step"]), declined.get("reason")),
-        "results": of_result({key: value for key, value in result.items() if key != "score"}),
+        "results": given_results(result),
+        "judge": their_records(result.get("judge")),
+        "prompts": their_prompts(result),
         "steps saw": seen,
+        "judges were asked": their_asked(expected.get("judgeCalls")),
     }
+
+
+def is_of_the_user(case_error):
+    """Whether the failure came from a step or a model, in words that are not the reference's own."""
+    own = ("Structured output", "structuredOutput", "Step ", "Unsupported schema")
+    return not case_error["cause"]["message"].startswith(own)
 
 
 def their_cut(expected):
@@ -206,9 +233,15 @@ def code(error):
 
 
 def of_result(result):
-    """The step results, and the score, by the step's name."""
+    """The step results, and the score, by the step's name; and the judges' records."""
+    score = given(score=result.get("score", MISSING))
+    judged = {"judge": their_records(result.get("judge")), "prompts": their_prompts(result)}
+    return score | given_results(result) | judged
+
+
+def given_results(result):
     named = {snake(key).removesuffix("_step_result"): value for key, value in result.items()}
-    return given(**{name: named.get(name, MISSING) for name in ("score", "preprocess", "analyze")})
+    return given(**{name: named.get(name, MISSING) for name in ("preprocess", "analyze")})
 
 
 def their_sight(context):

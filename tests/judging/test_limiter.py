@@ -4,12 +4,15 @@ import asyncio
 import gc
 import os
 import random
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from proctor.errors import UsageError
 from proctor.judging.limiter import Limiter, Limits, limiter_for
 from proctor.judging.windows import MINUTE
 
@@ -52,13 +55,6 @@ class Clock:
 
 async def turns(limiter, limits, number):
     return [await limiter.turn(limits) for _ in range(number)]
-
-
-async def soon(condition):
-    """Wait until something holds; the test fails when it never does."""
-    async with asyncio.timeout(10):
-        while not condition():
-            await asyncio.sleep(0.001)
 
 
 def idle(limiter):
@@ -140,6 +136,25 @@ async def test_a_turn_ends_once_however_it_is_left():
         async with await limiter.turn(FOUR):
             1 / 0  # noqa: B018 - an error within the turn
     assert idle(limiter)
+    assert limiter._windows.requests == 2
+
+
+async def test_a_turn_counts_from_when_it_is_taken_not_from_when_it_was_given():
+    limiter = Limiter()
+    first = await limiter.turn(ONE)
+    waiting = asyncio.create_task(limiter.turn(ONE))
+    await asyncio.sleep(0)
+    first.done()
+    time.sleep(0.02)  # noqa: ASYNC251 - a loop that is held up
+    taken = time.monotonic()
+    assert (await waiting).sent.at >= taken
+
+
+@pytest.mark.parametrize("name", ["concurrency", "requests_per_minute", "tokens_per_minute"])
+@pytest.mark.parametrize("value", [0, -1, float("nan")])
+def test_limits_that_nobody_could_keep_are_refused(name, value):
+    with pytest.raises(UsageError, match=rf"Limits\({name}=...\) is a number above 0"):
+        Limits(**{name: value})
 
 
 # ── cancellation ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -175,6 +190,7 @@ async def test_a_turn_given_at_the_moment_of_cancellation_goes_to_the_next():
 
     assert unlucky.cancelled()
     assert limiter.in_flight == 1
+    assert limiter._windows.requests == 2  # the unlucky one never went
     turn.done()
     assert idle(limiter)
 
@@ -362,3 +378,19 @@ def test_a_model_has_one_limiter_however_many_ask_at_once():
     with ThreadPoolExecutor(20) as pool:
         assert len(set(pool.map(ask, range(20)))) == 1
     assert limiter_for("openai:test-model") is not limiter_for("openai:test-model http://127.0.0.1/one")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="only systems that fork")
+def test_a_fork_begins_anew():
+    """The calls in flight are not its calls."""
+    code = """
+import asyncio, os
+from proctor.errors import UsageError
+from proctor.judging.limiter import Limits, limiter_for
+asyncio.run(limiter_for("m").turn(Limits(concurrency=1)))
+if os.fork() == 0:
+    os._exit(limiter_for("m").in_flight)
+print(os.waitstatus_to_exitcode(os.wait()[1]), limiter_for("m").in_flight)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.split() == ["0", "1"]

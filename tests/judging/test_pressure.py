@@ -69,16 +69,23 @@ def test_without_a_usable_number_pauses_double_to_a_minute(retry_after):
     assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60]
 
 
-def test_pauses_are_longer_by_chance_and_start_again_after_an_answer():
+def test_pauses_are_longer_by_chance():
     pressure = Pressure(random=lambda: 0.999)
-    refused(pressure, number=1, newest=5)
+    refused(pressure)
     assert pressure.paused_until == pytest.approx(1.25, abs=0.01)
-    pressure.answered(cap=64, number=5)  # it went before anyone knew
-    refused(pressure, now=100.0, number=6, newest=8)
-    assert pressure.paused_until == pytest.approx(102.5, abs=0.01)
-    pressure.answered(cap=64, number=9)
-    refused(pressure, now=200.0, number=10)
-    assert pressure.paused_until == pytest.approx(201.25, abs=0.01)
+
+
+def test_pauses_grow_only_while_nothing_at_all_is_answered():
+    pressure = Pressure(random=lambda: 0.0)
+    refused(pressure, number=1, newest=5)
+    refused(pressure, now=100.0, number=6, newest=9)
+    assert pressure.paused_until == 102
+    pressure.answered(cap=64, number=5)  # of a round before
+    refused(pressure, now=200.0, number=10, newest=15)
+    assert pressure.paused_until == 204
+    pressure.answered(cap=64, number=11)  # of the last round: the server takes some
+    refused(pressure, now=300.0, number=16, newest=20)
+    assert pressure.paused_until == 301
 
 
 def test_chance_is_real_when_none_is_given():

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proctor.judging.windows import CATCH_UP, MINUTE, SECOND, Windows
+from proctor.judging.windows import CATCH_UP, LONGEST_SECOND, MINUTE, SECOND, Windows
 
 
 class Schedule:
@@ -102,6 +102,17 @@ def test_once_a_second_or_slower_calls_are_evenly_apart(rate):
     assert min(apart) >= 60 / rate
     assert sum(apart) / len(apart) < 60 / rate * 1.03
     assert most_within(schedule.times, 60) <= max(1, floor(rate))
+
+
+def test_a_server_that_counts_too_many_gets_fewer_but_not_much():
+    schedule = Schedule()
+    for _ in range(100):
+        schedule.windows.widen()
+    while schedule.now < 60:
+        schedule.send(rate=3000)
+
+    assert all(b - a >= LONGEST_SECOND - 1e-9 for a, b in zip(schedule.times, schedule.times[50:], strict=False))
+    assert len(schedule.times) > 0.95 * 3000
 
 
 def test_without_a_limit_nothing_waits():

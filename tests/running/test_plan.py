@@ -7,8 +7,11 @@ import pytest
 
 from proctor import Item, Judge, Prompt, Threshold, UsageError, checks, create_scorer, run_evals, run_evals_sync, scorer
 from proctor.errors import DataErrors, UnknownName
+from proctor.judging.budget import Budget
+from proctor.judging.model import Price
 from proctor.running.eval import Eval
 from proctor.running.plan import make_plan
+from proctor.testing import ScriptedModel
 from tests.running.graded import asked, graded, saved
 
 ONE = graded("one")
@@ -77,9 +80,31 @@ def test_a_scorer_that_cannot_run_is_refused(position):
     assert error.code == "SCORER_FAILED_TO_RUN_MISSING_GENERATE_SCORE"
 
 
-def test_a_judged_scorer_is_refused_while_no_judge_is_run():
-    judged = create_scorer(id="s", judge=Judge("m")).generate_score(Prompt("Judge", create=lambda ctx: "?"))
-    assert refused(scorers=[judged]).code == "JUDGED_STEPS_UNAVAILABLE"
+@pytest.mark.parametrize(
+    ("judge", "said"),
+    [
+        (None, "s.generate_score: no model: give Judge('provider:model'), or set PROCTOR_JUDGE_MODEL"),
+        (Judge(ScriptedModel("?")), "s.generate_score: the judge has no instructions"),
+        (Judge(ScriptedModel("?"), instructions=" "), "s.generate_score: the judge has no instructions"),
+        (Judge(3, instructions="Judge."), "s.generate_score: Judge(model=...) is 'provider:model'"),
+    ],
+    ids=["no model", "no instructions", "blank instructions", "no model at all"],
+)
+@pytest.mark.parametrize("position", ["gates", "scorers"])
+def test_a_judge_that_cannot_be_asked_is_refused(position, judge, said, monkeypatch):
+    monkeypatch.delenv("PROCTOR_JUDGE_MODEL", raising=False)
+    judged = create_scorer(id="s", judge=judge).generate_score(Prompt("Judge", create=lambda ctx: "?"))
+    assert str(refused(**{position: [judged]})).startswith(f"{position}[0]: {said}")
+
+
+def test_a_budget_in_money_needs_prices():
+    judge = Judge(ScriptedModel("?"), instructions="Judge.")
+    judged = create_scorer(id="s", judge=judge).generate_score(Prompt("Judge", create=lambda ctx: "?"))
+    assert "the price of test:scripted" in str(refused(scorers=[judged], budget=1))
+    priced = Price(input_token=1e-6, output_token=1e-6, source="here")
+    judge = Judge(ScriptedModel("?", price=priced), instructions="Judge.")
+    assert planned(scorers=[judged.replace(judge=judge)], budget=1)
+    assert planned(scorers=[judged], budget=Budget(tokens=10))
 
 
 # ── thresholds ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -162,9 +162,12 @@ def test_packages_are_those_that_the_target_is_made_of():
 # ── the scorers ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+SETTINGS = {"temperature": 0, "extra_headers": {"api_key": "sk-1"}}
+
+
 def judged(description="Is it kind?", instructions=None, **judge):
     return (
-        create_scorer(id="kind", judge=Judge("m:1", instructions, {"temperature": 0, "api_key": "sk-1"}))
+        create_scorer(id="kind", judge=Judge("m:1", instructions=instructions, settings=SETTINGS))
         .analyze(Prompt(description, output=dict, create=lambda ctx: "Say yes or no.", judge=Judge(**judge)))
         .generate_score(lambda ctx: 1)
     )
@@ -172,7 +175,9 @@ def judged(description="Is it kind?", instructions=None, **judge):
 
 def test_y07_prompts_are_told_apart_by_a_hash():
     found = scorer_shown(judged())
-    assert found["judges"] == {"analyze": {"model": "m:1", "settings": {"temperature": 0, "api_key": HIDDEN}}}
+    assert found["judges"] == {
+        "analyze": {"model": "m:1", "settings": {"temperature": 0, "extra_headers": {"api_key": HIDDEN}}}
+    }
     assert len(found["prompts"]["analyze"]) == 12
     assert scorer_shown(judged())["prompts"] == found["prompts"]
     others = [judged("Is it unkind?"), judged(instructions="Be strict."), judged(instructions="Be")]

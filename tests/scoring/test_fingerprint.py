@@ -157,7 +157,7 @@ def test_a_prompt_is_known_by_its_words_and_its_schema():
     def judged(description, output):
         return create_scorer(id="s").analyze(Prompt(description, output=output, create=with_bound))
 
-    made = [judged("a", None), judged("b", None), judged("a", {"type": "object"})]
+    made = [judged("a", int), judged("b", int), judged("a", {"type": "object"})]
     assert len({one.fingerprint for one in made}) == 3
 
 

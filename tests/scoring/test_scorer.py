@@ -11,7 +11,6 @@ from pydantic import BaseModel
 from proctor import (
     MISSING,
     Judge,
-    Prompt,
     Score,
     ScorerRun,
     ScorerRunError,
@@ -262,12 +261,6 @@ def test_a_scorer_without_generate_score_says_what_is_missing():
     with pytest.raises(UsageError, match=r"no generate_score step \(steps: preprocess, analyze\)") as caught:
         made("preprocess", "analyze").run_sync(output="x")
     assert caught.value.code == "SCORER_FAILED_TO_RUN_MISSING_GENERATE_SCORE"
-
-
-def test_a_judged_step_says_that_no_judge_is_run():
-    judged = made("generate_score").analyze(Prompt("Judge", create=lambda ctx: "?"))
-    with pytest.raises(UsageError, match="analyze is for a judge"):
-        judged.run_sync(output="x")
 
 
 def test_the_run_id_is_the_callers_or_a_new_one():

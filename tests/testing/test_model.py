@@ -11,7 +11,7 @@ from proctor import Message, Text, UsageError
 from proctor.data.usage import Cost, Usage
 from proctor.errors import ModelError, UnknownName
 from proctor.judging.model import JudgeModel, ModelCall, Price
-from proctor.testing import ScriptedModel, ScriptedReply
+from proctor.testing import ScriptedModel, ScriptedReply, Status
 
 
 def call(text, **other):
@@ -35,7 +35,9 @@ def test_it_is_a_judge_model_and_says_of_itself_what_it_was_told():
     price = Price(input_token=1e-6, output_token=2e-6, source="set")
     model = ScriptedModel("ok", name="small", modes=("tool",), accepts=["image"], window=4096, price=price)
     assert isinstance(model, JudgeModel)
-    assert (model.id, model.provider, model.address) == ("test:small", "test", None)
+    assert (model.id, model.provider) == ("test:small", "test")
+    assert model.address != ScriptedModel("ok", name="small").address
+    assert ScriptedModel("ok", address="here").address == "here"
     assert (model.modes, model.accepts, model.window, model.price) == (("tool",), {"image"}, 4096, price)
     assert ScriptedModel("ok").modes == ("native", "tool", "prompted")
 
@@ -153,13 +155,15 @@ def test_several_loops_ask_it_and_each_reply_is_given_once():
         (lambda: ScriptedModel({}), "ScriptedModel needs at least one reply"),
         (lambda: ScriptedModel({1: "x"}), "by a piece of the prompt, a text, not 1"),
         (lambda: ScriptedModel([None]), "a text, a value for JSON or a ScriptedReply, not None"),
+        (lambda: ScriptedModel([Status(429)]), r"a ScriptedReply, not Status\(status=429\)"),
+        (lambda: ScriptedReply(throw="x"), "is an exception, not 'x'"),
         (lambda: ScriptedModel([object()]), "has no plain form"),
         (lambda: ScriptedModel("x", modes=()), "at least one mode"),
         (lambda: ScriptedReply("x", json=1), "a text or json=, not both"),
         (lambda: ScriptedReply({"a": 1}), "json= takes any value"),
         (lambda: ScriptedReply("x", delay=-1), "0 or more seconds"),
     ],
-    ids=["no list", "no mapping", "key", "none", "object", "modes", "both", "text", "delay"],
+    ids=["no list", "no mapping", "key", "none", "fault", "throw", "object", "modes", "both", "text", "delay"],
 )
 def test_what_is_no_script(make, says):
     with pytest.raises(Exception, match=says):

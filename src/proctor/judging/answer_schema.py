@@ -57,9 +57,7 @@ class AnswerSchema(Value):
             raise UsageError(f"output={shown(output)} is a value, no schema: give its class {type(output).__name__}")
         try:
             return _cached(output)
-        except TypeError as problem:
-            if "unhashable" not in str(problem):
-                raise
+        except TypeError:  # it cannot be hashed
             return _of_type(output)
 
     @property
@@ -81,11 +79,11 @@ class AnswerSchema(Value):
         value = self._checked(data)
         return value, data if self._bare else value
 
-    def plain(self, value: Any, /) -> Any:
+    def plain(self, value: Any) -> Any:
         """The value as plain JSON data."""
         return self._plain(value)
 
-    def restored(self, plain: Any, /) -> Any:
+    def restored(self, plain: Any) -> Any:
         """The value of plain data. Raises `ReplyProblem` if it does not fit, or no more."""
         return self._guarded(self._restore, plain)
 

@@ -14,10 +14,10 @@ from typing import Any
 
 from proctor.data.cached_call import CachedCall
 from proctor.data.judge import JudgeExecution
-from proctor.data.message import File, Message, Text
+from proctor.data.message import Message, Text
 from proctor.data.secrets import redact_text
-from proctor.data.value import MISSING, Value
-from proctor.errors import ModelError, ProctorError, UsageError, safe_message
+from proctor.data.value import Value
+from proctor.errors import ProctorError, safe_message
 from proctor.judging.answer_schema import AnswerSchema
 from proctor.judging.cache import OF_THIS_PROCESS, answered
 from proctor.judging.call_cache import CallCache
@@ -25,7 +25,7 @@ from proctor.judging.fence import Fence
 from proctor.judging.judge import Judge
 from proctor.judging.model import JudgeModel, ModelAnswer, ModelCall, OutputMode
 from proctor.judging.modes import modes_of
-from proctor.judging.readable import readable
+from proctor.judging.prompt import prompt_parts, refuse_files
 from proctor.judging.request import CallRequest
 from proctor.judging.resolve import require_askable
 from proctor.judging.run_calls import RunCalls
@@ -144,15 +144,15 @@ class Asking:
 
     async def _answer(self, given: Any, fence: Fence) -> Any:
         question = self.question
-        parts = _parts(given)
+        parts = prompt_parts(given)
         self.prompt = "".join(part.text for part in parts if isinstance(part, Text))
         self._model = model = require_askable(question.judge, whose=question.whose)
-        _refuse_files(parts, model)
+        refuse_files(parts, model)
         system = self._system(fence)
         window = Window(question.judge, model, fence, schema=question.schema)
 
         async def ask() -> CachedCall:
-            return await window.fitting(parts, system, lambda parts, system: self._ask(model, parts, system))
+            return await window.fitting(parts, system, ask=lambda *these: self._ask(model, *these))
 
         answer = await answered(self._calls, self._request(model, parts, system, fence), call=ask)
         self._call, self._cached = answer.call, answer.cached
@@ -272,35 +272,6 @@ class Asking:
             whose = f"{self.question.whose}: a callback of the judge"
             note = f"{whose} raised {type(error).__name__}: {safe_message(error)}"
             self._calls.notes.add(note, kind=(whose, type(error).__name__))
-
-
-def _parts(given: Any) -> list[File | Text]:
-    """What `create` gave as parts of one message: text, files, or a list of both; anything else as readable text."""
-    parts: list[File | Text]
-    if isinstance(given, str):
-        parts = [Text(given)]
-    elif isinstance(given, File | Text):
-        parts = [given]
-    elif isinstance(given, list | tuple) and any(isinstance(part, File | Text) for part in given):
-        parts = [part if isinstance(part, File | Text) else Text(readable(part)) for part in given]
-    elif given is None or given is MISSING:
-        raise UsageError("create= gave no prompt; it must return the text that the judge is to read")
-    else:
-        parts = [Text(readable(given))]
-    if not any(isinstance(part, File) or part.text.strip() for part in parts):
-        raise UsageError("create= gave an empty prompt; it must return the text that the judge is to read")
-    return parts
-
-
-def _refuse_files(parts: Sequence[Any], model: JudgeModel) -> None:
-    for part in parts:
-        if isinstance(part, File):
-            kind = (part.media_type or "").partition("/")[0]
-            kind = kind if kind in {"image", "audio", "video"} else "document"
-            if kind not in model.accepts:
-                takes = f"it takes {', '.join(sorted(model.accepts))}" if model.accepts else "it takes text only"
-                what = f"{part.name or kind} ({part.media_type or 'of unknown type'})"
-                raise ModelError(f"{model.id} cannot be shown {what}: {takes}", kind="rejected")
 
 
 def _told(error: BaseException | None) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
-from proctor.data.value import Value
+from proctor.data.value import Value, shown
+from proctor.errors import UsageError
 from proctor.judging.line import Line
 from proctor.judging.pressure import MOST_IN_FLIGHT, Pressure
 from proctor.judging.windows import Sent, Windows
@@ -33,6 +34,12 @@ class Limits(Value):
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("concurrency", "requests_per_minute", "tokens_per_minute"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:  # the whole line would wait for it
+                raise UsageError(f"Limits({name}=...) is a number above 0, not {shown(value)}")
+
 
 class Turn:
     """Leave to make one call, for the length of a `with` or `async with`. Say how the call ended: `done` or `busy`.
@@ -41,12 +48,12 @@ class Turn:
     request and its estimated tokens stay counted.
     """
 
-    __slots__ = ("_limiter", "cap", "number", "open", "sent", "waited_ms")
+    __slots__ = ("_limiter", "limits", "number", "open", "sent", "waited_ms")
 
-    def __init__(self, limiter: Limiter, *, number: int, cap: int, sent: Sent) -> None:
+    def __init__(self, limiter: Limiter, *, number: int, limits: Limits, sent: Sent) -> None:
         self._limiter = limiter
         self.number = number
-        self.cap = cap
+        self.limits = limits
         self.sent = sent
         self.open = True
         self.waited_ms = 0.0
@@ -78,6 +85,14 @@ class Limiter:
     """Holds the calls of one model to their limits. For several loops and threads at once.
 
     A call with limits far below those of others holds them up while it waits: it would never go otherwise.
+
+    >>> import asyncio
+    >>> async def ask(limiter):
+    ...     async with await limiter.turn(Limits(concurrency=4), tokens=500) as turn:
+    ...         turn.done(420)
+    ...     return limiter.in_flight
+    >>> asyncio.run(ask(Limiter()))
+    0
     """
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -132,9 +147,9 @@ class Limiter:
         """See `Turn.done`. The first word about a turn counts."""
         with self._lock:
             if turn.open:
-                self._pressure.answered(cap=turn.cap, number=turn.number)
+                self._pressure.answered(cap=_cap(turn.limits), number=turn.number)
                 if tokens is not None:
-                    self._windows.correct(turn.sent, tokens=tokens)
+                    self._windows.correct(turn.sent, tokens=max(0, tokens))
                 self.left(turn)
 
     def refused(self, turn: Turn, *, retry_after: float | None) -> None:
@@ -142,9 +157,10 @@ class Limiter:
         with self._lock:
             if turn.open:
                 now = self._clock()
-                self._pressure.refused(
-                    now, retry_after=retry_after, cap=turn.cap, number=turn.number, newest=self._number
-                )
+                cap, number = _cap(turn.limits), turn.number
+                news = self._pressure.refused(now, retry_after=retry_after, cap=cap, number=number, newest=self._number)
+                if news and turn.limits.requests_per_minute is not None:
+                    self._windows.widen()
                 self._windows.correct(turn.sent, tokens=0)
                 self.left(turn)
 
@@ -175,10 +191,9 @@ class Limiter:
         limits, tokens = want
         self._in_flight += 1
         self._number += 1
-        cap = _cap(limits)
-        self._pressure.cap = cap
+        self._pressure.cap = _cap(limits)
         sent = self._windows.send(now, tokens=tokens, per_minute=limits.requests_per_minute)
-        return Turn(self, number=self._number, cap=cap, sent=sent)
+        return Turn(self, number=self._number, limits=limits, sent=sent)
 
     def _take_back(self, turn: Turn) -> None:
         if turn.open:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from threading import RLock
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -25,13 +25,14 @@ _LONGEST_TIMER = 3600.0  # loops refuse timers of years; this one is set anew
 class _Waiter(Generic[W, G]):
     """One in line: what it wants, and what it was given once it may go. Told apart by identity."""
 
-    __slots__ = ("future", "given", "loop", "want")
+    __slots__ = ("future", "given", "left", "loop", "want")
 
     def __init__(self, want: W, loop: AbstractEventLoop) -> None:
         self.want = want
         self.loop = loop
         self.future: Future[None] = loop.create_future()
         self.given: list[G] = []
+        self.left = False
 
 
 class Line(Generic[W, G]):
@@ -40,20 +41,20 @@ class Line(Generic[W, G]):
     *ready_at(want, now)*: the moment at which it may go, *now* or before for at once, infinity for "not until something
     changes". *give(want, now)*: it goes. *take_back(given)*: it was cancelled before it knew that it could go.
 
-    Python may close an abandoned coroutine at any moment, on a thread that holds the lock: hence an `RLock`, and care
-    that what is begun here may be interrupted by itself.
+    *lock* is an `RLock`: Python may close an abandoned coroutine at any moment, also on the thread that holds it. So
+    whatever is begun here can be interrupted by the end of a wait.
     """
 
     def __init__(
         self,
-        lock: RLock,
+        lock: AbstractContextManager[Any],
         *,
         clock: Callable[[], float],
         ready_at: Callable[[W, float], float],
         give: Callable[[W, float], G],
         take_back: Callable[[G], None],
     ) -> None:
-        self._lock: Any = lock
+        self._lock = lock
         self._clock = clock
         self._ready_at = ready_at
         self._give = give
@@ -78,9 +79,9 @@ class Line(Generic[W, G]):
             await waiter.future
         except BaseException:
             with self._lock:
+                waiter.left = True
                 self._waiting.pop(waiter, None)
-                while waiter.given:
-                    self._take_back(waiter.given.pop())
+                self._give_back(waiter)
                 self.move()
             raise
         return waiter.given[0]
@@ -102,13 +103,13 @@ class Line(Generic[W, G]):
     def _let_go(self) -> None:
         while self._waiting:
             waiter = next(iter(self._waiting))
-            if waiter.loop.is_closed() or waiter.future.done():
+            if waiter.left or waiter.loop.is_closed() or waiter.future.done():
                 self._waiting.pop(waiter, None)
                 continue
             if not waiter.loop.is_running():
                 # It holds nobody up, and is first again when its loop goes on.
                 self._waiting.pop(waiter, None)
-                _call(waiter.loop, self._return, waiter)
+                _call(waiter.loop, self._rejoin, waiter)
                 continue
             now = self._clock()
             at = self._ready_at(waiter.want, now)
@@ -117,13 +118,17 @@ class Line(Generic[W, G]):
                 return
             self._waiting.pop(waiter, None)
             waiter.given.append(self._give(waiter.want, now))
-            if not _call(waiter.loop, _wake, waiter.future):
-                self._take_back(waiter.given.pop())
+            if waiter.left or not _call(waiter.loop, _wake, waiter.future):
+                self._give_back(waiter)
         self._clear_timer()
 
-    def _return(self, waiter: _Waiter[W, G]) -> None:
+    def _give_back(self, waiter: _Waiter[W, G]) -> None:
+        while waiter.given:
+            self._take_back(waiter.given.pop())
+
+    def _rejoin(self, waiter: _Waiter[W, G]) -> None:
         with self._lock:
-            if not waiter.future.done():
+            if not (waiter.left or waiter.future.done()):
                 self._waiting[waiter] = None
                 self._waiting.move_to_end(waiter, last=False)
             self.move()

@@ -66,26 +66,37 @@ class Price(Value):
 class JudgeModel(Protocol):
     """What judges ask.
 
-    *id*: `provider:model`, as records and messages call it. *provider*: None when there is none. *address*: where it
-    is asked, part of the key of cached answers and of limits; None where the id says it all. *modes*: how a schema can
-    be sent, the best first; never empty. *accepts*: kinds of files that it takes: `image`, `audio`, `video`,
-    `document`. *window*: tokens that it can read and write in all, *price*: of a token; None when not known.
+    *id*: `provider:model`. *address*: part of the key of cached answers and of limits. *modes*: never empty. *accepts*:
+    of `image`, `audio`, `video` and `document`.
     """
 
     @property
-    def id(self) -> str: ...
+    def id(self) -> str:
+        """What records and messages call it."""
+
     @property
-    def provider(self) -> str | None: ...
+    def provider(self) -> str | None:
+        """Whose it is; None for nobody's."""
+
     @property
-    def address(self) -> str | None: ...
+    def address(self) -> str | None:
+        """Where it is asked, when the id does not say that."""
+
     @property
-    def modes(self) -> tuple[OutputMode, ...]: ...
+    def modes(self) -> tuple[OutputMode, ...]:
+        """How a schema can be sent, the best way first."""
+
     @property
-    def accepts(self) -> frozenset[str]: ...
+    def accepts(self) -> frozenset[str]:
+        """The kinds of files that it takes."""
+
     @property
-    def window(self) -> int | None: ...
+    def window(self) -> int | None:
+        """Tokens that it reads and writes in all; None when not known."""
+
     @property
-    def price(self) -> Price | None: ...
+    def price(self) -> Price | None:
+        """Of a token; None when not known."""
 
     async def request(self, call: ModelCall, /) -> ModelAnswer:
         """The answer to one request, made once. Raises `ModelError`; what else is raised is a defect of the model's."""

@@ -24,7 +24,7 @@ _JITTER: Final = 0.25
 class Pressure:
     """How many calls a server takes, learnt from its refusals. *random* gives numbers in [0, 1), for the jitter."""
 
-    __slots__ = ("_allowance", "_last_cut", "_random", "_refusals", "cap", "paused_until")
+    __slots__ = ("_allowance", "_cut_before", "_last_cut", "_random", "_refusals", "cap", "paused_until")
 
     def __init__(self, *, random: Callable[[], float] | None = None) -> None:
         self._random = random
@@ -33,8 +33,9 @@ class Pressure:
         """Of the call that went last."""
         self._last_cut = 0
         """Number of the newest call at the last cut: what is not newer was sent before anyone knew."""
+        self._cut_before = 0
         self._refusals = 0
-        """Rounds of refusals since a call was answered that went after the last cut."""
+        """Rounds of refusals in a row in which nothing was answered."""
         self.paused_until = float("-inf")
 
     @property
@@ -50,20 +51,21 @@ class Pressure:
         """A call was answered."""
         if self._allowance < cap:
             self._allowance = min(self._allowance + 1 / self._allowance, float(cap))
-        if number > self._last_cut:
+        if number > self._cut_before:  # of the last round, or newer: the server takes some
             self._refusals = 0
 
-    def refused(self, now: float, *, retry_after: float | None, cap: int, number: int, newest: int) -> None:
-        """The call with this *number* was refused; *newest* is the number of the last one that went."""
+    def refused(self, now: float, *, retry_after: float | None, cap: int, number: int, newest: int) -> bool:
+        """A call was refused; *newest* is the number of the last one that went. Whether that is news."""
         news = number > self._last_cut
         if news:
-            self._last_cut = newest
+            self._cut_before, self._last_cut = self._last_cut, newest
             self._allowance = max(1.0, min(self._allowance, cap) * _CUT)
             self._refusals += 1
         if retry_after is not None and isfinite(retry_after) and retry_after > 0:
             self.paused_until = max(self.paused_until, now + retry_after)
         elif news:
             self.paused_until = max(self.paused_until, now + self._pause())
+        return news
 
     def _pause(self) -> float:
         """Twice as long with each round, and a little more, by chance, so that processes do not come back together."""

@@ -87,7 +87,7 @@ def read_reply(
     return _chosen(found, schema, prompt)
 
 
-def read_text(text: str, /, *, finish_reason: str | None = None, refusal: str | None = None) -> str:
+def read_text(text: str, *, finish_reason: str | None = None, refusal: str | None = None) -> str:
     """The words of a reply without what the model thought. Raises `ReplyProblem` when there are none, or not all.
 
     >>> read_text("<think>Is it?</think> It is. ")

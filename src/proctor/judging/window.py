@@ -46,7 +46,7 @@ class Window:
         self._answer = (judge.settings or {}).get("max_tokens") or _ANSWER_TOKENS
 
     async def fitting(
-        self, parts: Sequence[Any], system: str, ask: Callable[[Sequence[Any], str], Awaitable[CachedCall]]
+        self, parts: Sequence[Any], system: str, *, ask: Callable[[Sequence[Any], str], Awaitable[CachedCall]]
     ) -> CachedCall:
         """What *ask* gives for the prompt, or for as much of it as the model takes. Raises `TooLong`."""
         if not self._surely_longer(parts, system):

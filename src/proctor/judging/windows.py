@@ -11,11 +11,12 @@ from collections import deque
 from math import ceil, floor
 from typing import Final
 
-__all__ = ["CATCH_UP", "MINUTE", "Sent", "Windows"]
+__all__ = ["CATCH_UP", "LONGEST_SECOND", "MINUTE", "SECOND", "Sent", "Windows"]
 
 MINUTE: Final = 60.1
-SECOND: Final = 1.015
-"""Both a little long: two calls take unequal time to the server, which counts them as they come."""
+SECOND: Final = 1.02
+LONGEST_SECOND: Final = 1.04
+"""All a little long: two calls take unequal time to the server, which counts them as they come."""
 CATCH_UP: Final = 0.25
 """Seconds of lateness that are made good. It is also what may go at once after a pause: a quarter second's share."""
 
@@ -34,13 +35,14 @@ class Sent:
 class Windows:
     """The calls of the last minute, in the order in which they went. Each call is held to limits of its own."""
 
-    __slots__ = ("_last", "_sent", "_slot", "_tokens")
+    __slots__ = ("_last", "_second", "_sent", "_slot", "_tokens")
 
     def __init__(self) -> None:
         self._sent: deque[Sent] = deque()
         self._last = float("-inf")
         self._slot = float("-inf")
         """When the last call should have gone: at most `CATCH_UP` before it went."""
+        self._second = SECOND
         self._tokens = 0.0
 
     @property
@@ -96,10 +98,14 @@ class Windows:
             sent.at = self._last = now
             self._slot = max(self._slot, now - CATCH_UP)
 
+    def widen(self) -> None:
+        """The server counted too many in a second that had its share: calls take more unequal time than was thought."""
+        self._second = min(self._second + 0.01, LONGEST_SECOND)
+
     def _request_at(self, per_minute: float) -> float:
         """Once a second or slower, calls keep their distance; faster, they keep the schedule."""
         at = (self._slot if per_minute > 60 else self._last) + MINUTE / per_minute
-        for most, window in ((floor(per_minute), MINUTE), (ceil(per_minute / 60), SECOND)):
+        for most, window in ((floor(per_minute), MINUTE), (ceil(per_minute / 60), self._second)):
             if 0 < most <= len(self._sent):
                 at = max(at, self._sent[-most].at + window)
         return at

@@ -5,6 +5,7 @@ All of it is plain data, and no secret is in it: see `as_shown`. Prompts and dat
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,6 +21,7 @@ from proctor.data.secrets import redact_text
 from proctor.data.value import Value
 from proctor.errors import EncodingError, ProctorError
 from proctor.judging.judge import Judge
+from proctor.judging.resolve import DEFAULT_MODEL
 from proctor.plugins import import_object
 from proctor.running.choice import Chosen
 from proctor.running.environment import git_state, versions_of
@@ -35,6 +37,7 @@ __all__ = ["as_shown", "data_hash", "provenance_of", "scorer_shown"]
 
 _NOT_OPTIONS = frozenset({"data", "target", "gates", "scorers", "on_item_complete", "recorder", "name"})
 _ALSO_SEEN = ("expected_trajectory", "request_context", "metadata")
+_OF_A_JUDGE = ("base_url", "language", "output_mode", "window", "on_overflow")
 _AT_ONCE = 500  # items: what is written of them at one time
 _SECRET = re.compile(r"key$|secret|token|passw|pwd|credential|authori|^auth|cookie|session", re.IGNORECASE)
 _IN_URL = re.compile(r"(?<=://)[^/@\s]+@")
@@ -116,7 +119,10 @@ def _prompt(prompt: Prompt, *, judge: Judge) -> str:
 
 
 def _judge(judge: Judge) -> dict[str, Any]:
-    return {"model": as_shown(judge.model), "settings": as_shown(judge.settings)}
+    model = judge.model or os.environ.get(DEFAULT_MODEL)
+    named = model if model is None or isinstance(model, str) else getattr(model, "id", model)
+    others = {name: getattr(judge, name) for name in _OF_A_JUDGE if getattr(judge, name) is not None}
+    return {"model": as_shown(named), "settings": as_shown(judge.settings), **as_shown(others)}
 
 
 # ── on which data ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -44,6 +44,8 @@ class ScriptedReply(Value):
             raise UsageError("ScriptedReply takes a text or json=, not both")
         if self.text is not None and not isinstance(self.text, str):
             raise UsageError(f"ScriptedReply(text) is a text, not {shown(self.text)}; json= takes any value")
+        if self.throw is not None and not isinstance(self.throw, BaseException):
+            raise UsageError(f"ScriptedReply(throw=...) is an exception, not {shown(self.throw)}")
         if self.delay < 0:
             raise UsageError(f"ScriptedReply(delay=...) is 0 or more seconds, not {shown(self.delay)}")
 
@@ -110,7 +112,7 @@ class Script:
             return ScriptedReply(throw=given)
         if isinstance(given, str):
             return ScriptedReply(given)
-        if given is None or isinstance(given, type) or callable(given):
+        if given is None or isinstance(given, type | Value) or callable(given):
             raise UsageError(
                 f"{self.owner} replies with a text, a value for JSON or a ScriptedReply, not {shown(given)}"
             )

@@ -145,9 +145,10 @@ class ModelServer:
         path = got.path.partition("?")[0]
         if got.method == "GET" and path == "/traffic":
             return json_answer(self.traffic.to_dict())
-        if self.key is not None and got.headers.get("authorization") != f"Bearer {self.key}":
-            return error_answer(Status(401))
+        known = self.key is None or got.headers.get("authorization") == f"Bearer {self.key}"
         if got.method == "GET" and path == "/v1/models":
+            if not known:
+                return error_answer(Status(401))
             names = self.models or ("scripted",)
             data = [{"id": name, "object": "model", "created": 0, "owned_by": "proctor"} for name in names]
             return json_answer({"object": "list", "data": data})
@@ -159,9 +160,9 @@ class ModelServer:
             return error_answer(Status(400, message=f"the body is not JSON: {wrong}"))
         if not isinstance(body, dict):
             return error_answer(Status(400, message="the body is no JSON object"))
-        return await self._counted(request_of(got, path=path, body=body))
+        return await self._counted(request_of(got, path=path, body=body), known=known)
 
-    async def _counted(self, request: ServedRequest) -> HttpAnswer:
+    async def _counted(self, request: ServedRequest, *, known: bool) -> HttpAnswer:
         traffic = self.traffic
         self.requests.append(request)
         wait = traffic.admit()
@@ -170,7 +171,7 @@ class ModelServer:
         traffic.enter()
         served = False
         try:
-            answer = self._refusal(request) or await self._scripted(request)
+            answer = self._refusal(request, known=known) or await self._scripted(request)
             served = answer.status == 200 and answer.cut is None
         except Exception as error:  # noqa: BLE001 - a script may raise anything; whoever asks is told
             answer = error_answer(Status(500, message=f"{type(error).__name__}: {error}"))
@@ -178,8 +179,10 @@ class ModelServer:
             traffic.leave(served=served)
         return answer
 
-    def _refusal(self, request: ServedRequest) -> HttpAnswer | None:
+    def _refusal(self, request: ServedRequest, *, known: bool) -> HttpAnswer | None:
         body, model = request.body, request.body.get("model")
+        if not known:
+            return error_answer(Status(401))
         if self.models is not None and model not in self.models:
             return error_answer(Status(404, message=f"there is no model {model!r}", param="model"))
         if body.get("stream"):
