@@ -3,7 +3,8 @@
 JUDGED = """
     from pathlib import Path
 
-    from proctor import Cost, create_scorer
+    from proctor import create_scorer
+    from proctor.data.usage import Cost
     from proctor.judging.judge import Judge
     from proctor.judging.model import Price
     from proctor.scoring.steps import Prompt
