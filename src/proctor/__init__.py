@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from proctor.data.threshold import Threshold
     from proctor.data.value import MISSING
     from proctor.errors import ProctorError, ScorerRunError, UsageError
+    from proctor.judging.budget import Budget
     from proctor.judging.judge import Judge
     from proctor.running.columns import AgentScorers
     from proctor.running.eval import Eval
@@ -42,6 +43,7 @@ __all__ = [
     "MISSING",
     "AgentReply",
     "AgentScorers",
+    "Budget",
     "Eval",
     "EvalResult",
     "Item",
@@ -92,6 +94,7 @@ _HOME = {
     "MISSING": "data.value",
     "AgentReply": "data.agent_reply",
     "AgentScorers": "running.columns",
+    "Budget": "judging.budget",
     "Eval": "running.eval",
     "EvalResult": "data.result",
     "Item": "data.item",

@@ -212,8 +212,9 @@ FIELDS = {
 VALUES: tuple[type, ...] = (
     Text, ToolCall, Reasoning, File, Data, Message, Turn, Item, Column, ScorerRef, Usage, Cost, JudgeExecution,
     JudgeRecord, JudgeTotals, NotScorable, Failure, NotRun, Origin, RunSnapshot, Outcome, Reply, TurnOutcomes,
-    ItemResult, Mean, Threshold, NotScorableCounts, Summary, EvalResult, Step, Trajectory, ExpectedStep, TrajectoryExpectation, Opaque,
-    AgentReply, Difference, TagMeans, Shortfall, FailedRow, CachedCall, RunInfo, RowInfo, Page,
+    ItemResult, Mean, Threshold, NotScorableCounts, Summary, EvalResult, Step, Trajectory, ExpectedStep,
+    TrajectoryExpectation, Opaque, AgentReply, Difference, TagMeans, Shortfall, FailedRow, CachedCall, RunInfo,
+    RowInfo, Page,
 )  # fmt: skip
 
 # ── sameness ───────────────────────────────────────────────────────────────────────────────────────────────────────

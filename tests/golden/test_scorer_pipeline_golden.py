@@ -15,8 +15,8 @@ from tests.golden.scenarios import said
 
 EXPECTED = (
     "56 equal, 0 by deviation, 14 quirks (bad-step-accepted-at-build: 2, chain-order-not-enforced: 1, "
-    "duplicate-step-overwrites: 3, reason-type-not-validated: 1, schema-missing-accepted-at-build: 1, score-dropped: 2, "
-    "score-type-not-validated: 3, zero-limit-ignored: 1), 0 not yet"
+    "duplicate-step-overwrites: 3, reason-type-not-validated: 1, schema-missing-accepted-at-build: 1, "
+    "score-dropped: 2, score-type-not-validated: 3, zero-limit-ignored: 1), 0 not yet"
 )
 
 

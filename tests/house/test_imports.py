@@ -26,6 +26,7 @@ LIGHT = (
 )
 HEAVY = {
     "numpy", "opentelemetry", "pydantic", "pydantic_ai", "ray", "rich", "scipy", "sqlalchemy", "starlette", "typer",
+    "genai_prices", "httpx2", "openai", "xllamacpp",
     "jsonschema", "rapidfuzz", "referencing", "regex", "vaderSentiment", "wcwidth", "yaml",
 }  # fmt: skip
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from proctor.data.codec import encode
 from proctor.data.item import item_label
+from proctor.data.judge_text import execution_text
 from proctor.data.message import Message, Reasoning, Text, ToolCall
 from proctor.data.outcome import Failure, NotRun, NotScorable, Outcome
 from proctor.data.read import read_messages
@@ -140,8 +141,7 @@ def _evidence(outcome: Outcome) -> Iterator[str]:
     for step, record in outcome.judge.items():
         for execution in record.executions:
             model = execution.answered_by or execution.judge_model_id or "a judge"
-            cached = ", from the cache" if execution.cached else ""
-            yield f"  {visible(step)} asked {visible(model)}: {execution.status}{cached}"
+            yield f"  {visible(step)} asked {visible(model)}: {execution_text(execution)}"
             yield from _named("prompt", execution.prompt, indent=4)
             if execution.output is not MISSING:
                 yield from _named("answer", execution.output, indent=4)

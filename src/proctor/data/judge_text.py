@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from proctor.data.judge import JudgeTotals
+from proctor.data.judge import JudgeExecution, JudgeTotals
 from proctor.data.shown import plural
+from proctor.data.usage import Cost
 
-__all__ = ["judge_text"]
+__all__ = ["execution_text", "judge_text"]
 
 
 def judge_text(totals: JudgeTotals) -> str:
@@ -41,6 +42,29 @@ def _tokens(totals: JudgeTotals) -> str:
 def _money(totals: JudgeTotals, made: int) -> str:
     if totals.cost is None:
         return "price not known"
-    unit = "$" if totals.cost.unit == "USD" else ""
-    amount = f"{unit}{totals.cost.amount:.4f}{'' if unit else ' ' + totals.cost.unit}"
+    amount = _amount(totals.cost)
     return f"{amount}, besides {totals.unpriced} of {made} whose price is not known" if totals.unpriced else amount
+
+
+def _amount(cost: Cost) -> str:
+    return f"${cost.amount:.4f}" if cost.unit == "USD" else f"{cost.amount:.4f} {cost.unit}"
+
+
+def execution_text(execution: JudgeExecution) -> str:
+    """How one judged step went, and what it took; what the cache gave took it when it was asked.
+
+    >>> execution_text(JudgeExecution(status="success", prompt="?", attempt_count=2, model_call_count=2, repaired=True))
+    'success, of mended JSON; asked 2 times'
+    """
+    how: list[str] = [execution.status]
+    how += ["from the cache"] * execution.cached + ["of mended JSON"] * execution.repaired
+    how += ["on a shortened prompt"] * execution.truncated
+    took = [f"asked {execution.attempt_count} times"] if execution.attempt_count > 1 else []
+    took += [f"sent again {plural(execution.retry_count, 'time')}"] if execution.retry_count else []
+    if execution.usage is not None and execution.usage.total is not None:
+        took.append(f"{execution.usage.total:,} tokens")
+    if execution.cost is not None:
+        took.append(f"{_amount(execution.cost)} ({execution.cost.source})")
+    if execution.duration_ms is not None:
+        took.append(f"{execution.duration_ms:.0f} ms")
+    return "; ".join([", ".join(how), *([", ".join(took)] if took else [])])

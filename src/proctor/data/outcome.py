@@ -148,6 +148,11 @@ class Outcome(Value):
         return self.evidence.analyze_step_result if self.evidence else MISSING
 
     @property
+    def truncated(self) -> bool:
+        """Whether a judge was shown a shortened prompt."""
+        return any(execution.truncated for record in self.judge.values() for execution in record.executions)
+
+    @property
     def judge(self) -> Mapping[str, JudgeRecord]:
         """The judge's executions by step; empty when no step asked one."""
         return (self.evidence.judge if self.evidence else None) or {}

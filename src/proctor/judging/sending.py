@@ -16,6 +16,7 @@ from proctor.judging.limiter import Limits, limiter_for
 from proctor.judging.model import JudgeModel, ModelAnswer, ModelCall
 from proctor.judging.run_calls import RunCalls
 from proctor.judging.tokens import estimated_tokens
+from proctor.judging.waiting import not_counted
 
 __all__ = ["RETRIES", "TIMEOUT", "Sender"]
 
@@ -49,7 +50,7 @@ class Sender:
         self._tries = RETRIES if judge.retries is None else judge.retries
         self._limiter = limiter_for(self.key)
         self._limits = Limits(
-            concurrency=judge.concurrency,
+            concurrency=_least(judge.concurrency, getattr(model, "at_once", None)),
             requests_per_minute=judge.requests_per_minute,
             tokens_per_minute=judge.tokens_per_minute,
         )
@@ -63,7 +64,9 @@ class Sender:
         failed, waited_for_limits = 0, 0.0
         while True:
             self._calls.check()
-            async with await self._limiter.turn(self._limits, tokens=tokens) as turn:
+            with not_counted():
+                turn = await self._limiter.turn(self._limits, tokens=tokens)
+            async with turn:
                 self.waited_ms += turn.waited_ms
                 self._calls.check()
                 self.attempts += not is_sent
@@ -92,11 +95,15 @@ class Sender:
             if busy:
                 waited_for_limits += max(asked, 1.0)  # the limiter lets nobody go until then
             else:
-                await asyncio.sleep(max(asked, _wait(failed)))
+                with not_counted():
+                    await asyncio.sleep(max(asked, _wait(failed)))
 
     async def _in_time(self, call: ModelCall) -> ModelAnswer:
+        """The answer within the call's deadline, which our own models keep themselves."""
         import asyncio
 
+        if getattr(self._model, "keeps_time", False):
+            return await self._model.request(call)
         try:
             async with asyncio.timeout(call.timeout) as limit:
                 return await self._model.request(call)
@@ -115,6 +122,10 @@ class Sender:
         else:
             self.cost = _sum(self.cost, answer.cost)
         self._calls.spend(answer.usage, answer.cost)
+
+
+def _least(*counts: int | None) -> int | None:
+    return min((count for count in counts if count is not None), default=None)
 
 
 def _sum(left: Cost | None, right: Cost | None) -> Cost | None:

@@ -119,21 +119,23 @@ def _is_of_a_reader(error: Exception) -> bool:
     return trace is not None and trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] in _READERS
 
 
-def _setting_ignored(warning: UserWarning, call: ModelCall, *, model: str) -> ModelError | None:
+def _setting_ignored(warning: UserWarning, call: ModelCall, *, model: str) -> ModelError:
     text = safe_message(warning)
     named = next(iter(_named(text, call.settings)), None)
-    if named is None:
-        return None
+    if named is None:  # where warnings are errors: of a reply that can be read in part
+        return ModelError(f"{model}: {_SAYS['unreadable']}: {cut(text.splitlines()[0], _MOST)}", kind="unreadable")
     return ModelError(f"{model} does not take {named}: {cut(text, _MOST)}", kind="rejected", parameter=named)
 
 
 def server_words(error: BaseException) -> str:
     """What the server, or what lies between, says of it: one line, cut, without secrets."""
     text = _message(getattr(error, "body", None))
+    if isinstance(error, LookupError | TypeError | AttributeError):
+        return "it has another form than it must have"
     if not text and not hasattr(error, "status_code"):
         while error.__cause__ is not None:  # "Connection error." has a cause that says which
             error = error.__cause__
-        text = safe_message(error)
+        text = safe_message(error).partition("\n")[0]
     if "<html" in text[:1000].lower() or text.lstrip()[:9].lower() == "<!doctype":
         text = "a page of HTML: " + re.sub(r"<[^>]*>", " ", text)
     for key in {key for provider in PROVIDERS.values() for key in provider.keys}:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator
 from typing import Any, Generic, TypeVar
 
 __all__ = ["FirstStep"]
@@ -18,11 +18,12 @@ class FirstStep(Generic[R]):
     """Await a coroutine so that a warning of an ignored setting is raised, at the place where it is given.
 
     Only in the first step, up to where it waits for the first time: filters of warnings are of the whole process, and
-    nothing else of this thread can run in a step.
+    nothing else of this thread can run in a step. *passed*: called when there was no such warning.
     """
 
-    def __init__(self, work: Coroutine[Any, Any, R]) -> None:
+    def __init__(self, work: Coroutine[Any, Any, R], *, passed: Callable[[], None]) -> None:
         self._work = work
+        self._passed = passed
 
     def __await__(self) -> Generator[Any, Any, R]:
         try:
@@ -30,8 +31,10 @@ class FirstStep(Generic[R]):
                 warnings.filterwarnings("error", message=r"(?s).*will be ignored", category=UserWarning)
                 waits_for = self._work.send(None)
         except StopIteration as ended:
+            self._passed()
             result: R = ended.value
             return result
+        self._passed()
         return (yield from _rest(self._work, waits_for))
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from time import monotonic
 from typing import Any, Final
 
 from proctor.bridge import in_thread
@@ -20,10 +20,12 @@ from proctor.data.usage import Cost, Usage
 from proctor.errors import ModelError, UsageError, cut, safe_message
 from proctor.judging.model import ModelAnswer, ModelCall, OutputMode, Price
 from proctor.models.gguf import context_length
+from proctor.models.requests import sendable
 
 __all__ = ["LocalModel"]
 
 _MOST_CONTEXT: Final = 8192  # tokens, unless PROCTOR_LOCAL_CONTEXT says otherwise: a long context takes much memory
+_SECONDS_TO_LOOK_UP: Final = 0.1  # from waiting, to see whether it was cancelled
 _SETTINGS: Final = {
     "frequency_penalty": "frequency_penalty",
     "max_tokens": "max_tokens",
@@ -45,6 +47,9 @@ class LocalModel:
     A schema is held by a grammar, so that every answer fits it that is not cut.
     """
 
+    at_once = 1  # more would wait for each other anyway
+    keeps_time = True
+
     def __init__(self, path: str) -> None:
         file = Path(path).expanduser()
         if find_spec("xllamacpp") is None:
@@ -64,28 +69,38 @@ class LocalModel:
         return f"{type(self).__name__}({str(self._path)!r})"
 
     async def request(self, call: ModelCall, /) -> ModelAnswer:
-        """The answer to one request. At the end of its time the model stops writing, and so it does when cancelled."""
+        """The answer to one request. The time it may take begins when it is its turn and the file is loaded.
+
+        At the end of it the model stops writing, and so it does when the request is cancelled.
+        """
         import asyncio
 
         stop = threading.Event()
         body = _body(call, model=self.id)
+        loop = asyncio.get_running_loop()
         try:
-            async with asyncio.timeout(call.timeout):
-                reply = await in_thread(self._ask, body, stop, monotonic() + call.timeout)
+            async with asyncio.timeout(None) as limit:
+
+                def begun() -> None:
+                    if not stop.is_set():
+                        limit.reschedule(loop.time() + call.timeout)
+
+                return await in_thread(self._ask, body, stop, lambda: loop.call_soon_threadsafe(begun))
         except TimeoutError:
             raise ModelError(
                 f"{self.id}: took longer than the {call.timeout:g} s of timeout=", kind="timeout"
             ) from None
         finally:
             stop.set()
-        return reply
 
-    def _ask(self, body: dict[str, Any], stop: threading.Event, until: float) -> ModelAnswer:
-        """On a thread of its own."""
+    def _ask(self, body: dict[str, Any], stop: threading.Event, begun: Callable[[], Any]) -> ModelAnswer:
+        """On a thread of its own. *begun*: called when it is this request's turn."""
         loaded = _load(self._path, context=self.window or _MOST_CONTEXT)
-        if not loaded.turn.acquire(timeout=max(0.0, until - monotonic())):
-            raise TimeoutError
+        while not loaded.turn.acquire(timeout=_SECONDS_TO_LOOK_UP):
+            if stop.is_set():
+                return ModelAnswer(text="")  # nobody waits for it
         try:
+            begun()
             return loaded.ask(body, stop, model=self.id)
         finally:
             loaded.turn.release()
@@ -141,7 +156,7 @@ def _body(call: ModelCall, *, model: str) -> dict[str, Any]:
     for message in call.messages:
         if any(isinstance(part, File) for part in message.parts):
             raise ModelError(f"{model} reads text only; it was given a file", kind="rejected")
-        messages.append({"role": message.role, "content": message.text})
+        messages.append({"role": message.role, "content": sendable(message.text)})
     body: dict[str, Any] = {"messages": messages, "stream": True, "stream_options": {"include_usage": True}}
     for name, value in call.settings.items():
         if name not in _SETTINGS:

@@ -6,9 +6,12 @@ model is made once and its connections are reused; when the loop ends they are c
 
 from __future__ import annotations
 
+import atexit
 import threading
 from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Lock
@@ -16,6 +19,11 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
 __all__ = ["PerLoop"]
+
+
+_SECONDS_TO_CLOSE = 1.0
+
+_all: WeakSet[PerLoop] = WeakSet()
 
 
 class _Held:
@@ -36,6 +44,9 @@ class PerLoop:
         self._make = make
         self._lock = threading.Lock()
         self._held: dict[AbstractEventLoop, _Held] = {}
+        if not _all:
+            atexit.register(_close_all)
+        _all.add(self)
 
     async def get(self) -> Model:
         """The model of the running loop."""
@@ -69,3 +80,22 @@ class PerLoop:
                 yield model
         finally:
             self._held.pop(loop, None)
+
+    def close(self) -> None:
+        """Close what loops of other threads have, which end with the process."""
+        import asyncio
+
+        for loop, held in list(self._held.items()):
+            if held.generator is not None and loop.is_running():
+                closed = asyncio.run_coroutine_threadsafe(_closed(held.generator), loop)
+                with suppress(Exception):  # the process ends: there is nobody to tell
+                    closed.result(_SECONDS_TO_CLOSE)
+
+
+async def _closed(generator: AsyncGenerator[Model]) -> None:
+    await generator.aclose()
+
+
+def _close_all() -> None:
+    for one in list(_all):
+        one.close()

@@ -22,6 +22,7 @@ from proctor.models.requests import messages_of, parameters_of
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
     from pydantic_ai.models import Model
+    from pydantic_ai.providers import Provider
     from pydantic_ai.settings import ModelSettings
 
 __all__ = ["ModelName", "PydanticAIModel"]
@@ -52,6 +53,8 @@ class PydanticAIModel:
 
     A model object is used as it is, on one event loop at a time; of a name, every loop gets a model of its own.
     """
+
+    keeps_time = True
 
     def __init__(self, given: ModelName | Model) -> None:
         if isinstance(given, ModelName):
@@ -136,9 +139,7 @@ class PydanticAIModel:
         names = frozenset(call.settings)
         if not names or names in self._settings_tried:
             return await work
-        response = await FirstStep(work)
-        self._settings_tried.add(names)
-        return response
+        return await FirstStep(work, passed=lambda: self._settings_tried.add(names))
 
     def _cost(self, response: ModelResponse, usage: Usage | None) -> Cost | None:
         if usage is None:
@@ -158,10 +159,18 @@ def _built(name: ModelName) -> Model:
         if name.base_url:
             from pydantic_ai.providers.openai import OpenAIProvider
 
-            provider = OpenAIProvider(base_url=name.base_url, api_key=os.environ.get("OPENAI_API_KEY") or _NO_KEY)
-            model = infer_model(f"{kind}:{name.model}", provider_factory=lambda _: provider)
+            key = os.environ.get("OPENAI_API_KEY") or _NO_KEY
+            provider: Provider[Any] = OpenAIProvider(base_url=name.base_url, api_key=key)
         else:
-            model = infer_model(f"{kind}:{name.model}", provider_factory=infer_provider)
+            provider = infer_provider(kind)
+        if kind in {"openai", "openai-responses"}:
+            from pydantic_ai.models.openai import OpenAIResponsesModel
+            from pydantic_ai.profiles.openai import OpenAIModelProfile
+
+            alone = OpenAIModelProfile(openai_supports_encrypted_reasoning_content=False)  # no call follows on this one
+            model: Model = OpenAIResponsesModel(name.model, provider=provider, profile=alone)
+        else:
+            model = infer_model(f"{kind}:{name.model}", provider_factory=lambda _: provider)
     except (UserError, ImportError, ValueError) as error:
         hint = safe_message(error).partition(" For a keyless")[0]
         raise UsageError(f"{name} cannot be used: {hint}") from error

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, UserContent
     from pydantic_ai.models import ModelRequestParameters
 
-__all__ = ["messages_of", "parameters_of"]
+__all__ = ["messages_of", "parameters_of", "sendable"]
 
 
 def messages_of(call: ModelCall) -> list[ModelMessage]:
@@ -30,15 +30,15 @@ def messages_of(call: ModelCall) -> list[ModelMessage]:
     )
 
     leading = next((n for n, message in enumerate(call.messages) if message.role != "system"), len(call.messages))
-    instructions = "\n\n".join(message.text for message in call.messages[:leading]) or None
+    instructions = sendable("\n\n".join(message.text for message in call.messages[:leading])) or None
     made: list[ModelMessage] = []
     parts: list[ModelRequestPart] = []
     for message in call.messages[leading:]:
         if message.role == "assistant":
-            made += [ModelRequest(parts=parts), ModelResponse(parts=[TextPart(message.text)])]
+            made += [ModelRequest(parts=parts), ModelResponse(parts=[TextPart(sendable(message.text))])]
             parts = []
         elif message.role == "system":
-            parts.append(SystemPromptPart(message.text))
+            parts.append(SystemPromptPart(sendable(message.text)))
         else:
             parts.append(UserPromptPart(_content(message)))
     made.append(ModelRequest(parts=parts, instructions=instructions))
@@ -64,6 +64,15 @@ def parameters_of(call: ModelCall) -> ModelRequestParameters:
     return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
 
 
+def sendable(text: str) -> str:
+    r"""*text*; halves of a character that it holds, which no encoding has, as escapes such as `\udc00`."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode(errors="backslashreplace").decode()
+    return text
+
+
 def _is_closed(schema: Any) -> bool:
     """Whether every object says which properties it has: strict modes take no others, and would empty them."""
     if isinstance(schema, list):
@@ -78,13 +87,13 @@ def _is_closed(schema: Any) -> bool:
 def _content(message: Message) -> str | list[UserContent]:
     files = any(isinstance(part, File) for part in message.parts)
     if not files:
-        return message.text
+        return sendable(message.text)
     made: list[UserContent] = []
     for part in message.parts:
         if isinstance(part, File):
             made.append(_file(part))
         elif text := Message("user", (part,)).text:
-            made.append(text)
+            made.append(sendable(text))
     return made
 
 

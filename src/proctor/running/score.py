@@ -9,6 +9,7 @@ from proctor.data.column import Column
 from proctor.data.outcome import NotRun, Origin, Outcome, Outcomes, Why
 from proctor.data.threshold import least_at
 from proctor.errors import ProctorError
+from proctor.judging.waiting import limited_by
 from proctor.running.columns import Cell
 from proctor.running.limits import Strikes
 from proctor.running.record import RowId
@@ -82,7 +83,8 @@ class RowScorer:
 
         try:
             async with asyncio.timeout(seconds) as limit:
-                outcome = await walk.drive(now)
+                with limited_by(limit):
+                    outcome = await walk.drive(now)
         except TimeoutError:
             if not limit.expired():
                 raise

@@ -149,19 +149,12 @@ class Walk(StepContext):
         spent = (perf_counter() - self._began) * 1000.0
         evidence = None
         kept = None if self.score is MISSING else self.score
-        judged = self._judged
-        if (
-            self.preprocess is not MISSING
-            or self.analyze is not MISSING
-            or judged
-            or (kept is not None and score is None)
-        ):
-            found, finding = self.preprocess, self.analyze
-            if not self._scorer.builtin:
+        found, finding = self.preprocess, self.analyze
+        prompts, records = _records(self._judged) if self._judged else (None, None)
+        if found is not MISSING or finding is not MISSING or records or (kept is not None and score is None):
+            if records or not self._scorer.builtin:
                 found, finding = _settled(found), _settled(finding)
-            evidence = _make_snapshot(
-                kept, self._reason, found, finding, *(_records(judged) if judged else (None, None))
-            )
+            evidence = _make_snapshot(kept, self._reason, found, finding, prompts, records)
         return _make_outcome(
             self._column, status, score, label, reason, cause, evidence, spent, self._origin, self._run_id
         )

@@ -39,6 +39,7 @@ class ScriptedModel:
     """
 
     provider: str | None = "test"
+    keeps_time = True
 
     def __init__(
         self,
