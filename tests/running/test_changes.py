@@ -1,10 +1,12 @@
 """What a command changes of an Eval of a file, kept as plain data."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from proctor import Eval, UsageError
+from proctor.judging.budget import Budget
 from proctor.running.changes import Changes, changes_from
 from proctor.running.choice import Choice, Chosen
 
@@ -16,6 +18,7 @@ EVAL = Eval(data=[{"id": "a", "output": "x"}])
     [
         Changes(),
         Changes(limit=3),
+        Changes(budget=Budget(usd=0.5, tokens=100)),
         Changes(filters=("id=a*", "tag=slow"), concurrency=4, repeats=2),
         Changes(only=frozenset({"b", "a"})),
         Changes(only=frozenset()),
@@ -44,3 +47,8 @@ def test_each_is_done():
 def test_a_filter_that_cannot_be_read():
     with pytest.raises(UsageError, match="a filter is written"):
         Changes(filters=("slow",)).made(EVAL)
+
+
+def test_a_budget_is_put_in_the_place_of_the_evals():
+    assert Changes(budget=Budget(tokens=10)).made(replace(EVAL, budget=5)).budget == Budget(tokens=10)
+    assert Changes().made(replace(EVAL, budget=5)).budget == 5

@@ -13,6 +13,7 @@ from proctor.errors import UnknownName
 __all__ = [
     "DEFAULT_WORDS",
     "EXIT_CODES",
+    "BudgetText",
     "EnvFile",
     "FailOn",
     "Filters",
@@ -71,6 +72,14 @@ Filters: TypeAlias = Annotated[
 Json: TypeAlias = Annotated[
     str | None,
     typer.Option("--json", metavar="OUT", help="Write the results there; - is standard output, without the table."),
+]
+BudgetText: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--budget",
+        metavar="AMOUNT",
+        help="End the run when its models took so much: 5 or 0.50usd is US dollars, 200000tokens is tokens.",
+    ),
 ]
 NoProgress: TypeAlias = Annotated[
     bool, typer.Option("--no-progress", help="Do not show on a terminal how far the run is.")

@@ -8,11 +8,21 @@ import typer
 
 from proctor.bridge import run_sync
 from proctor.cli.keeping import Keeper, StoreOption, in_store, place_of
-from proctor.cli.options import DEFAULT_WORDS, EXIT_CODES, EnvFile, FailOn, Json, NoProgress, fail_on_words
+from proctor.cli.options import (
+    DEFAULT_WORDS,
+    EXIT_CODES,
+    BudgetText,
+    EnvFile,
+    FailOn,
+    Json,
+    NoProgress,
+    fail_on_words,
+)
 from proctor.cli.results import results_to
 from proctor.cli.resume import RunName
 from proctor.errors import UsageError
 from proctor.files.env import load_env
+from proctor.judging.budget_text import budget_from
 from proctor.running.eval import Eval
 from proctor.running.eval_file import load_evals
 from proctor.running.kept import Beginning
@@ -33,7 +43,7 @@ shows how steady a judge is.
 EPILOG = EXIT_CODES
 
 _TAKEN = (
-    "concurrency", "redact", "request_context", "scorer_timeout", "on_error", "stop_after_errors",
+    "budget", "cache", "concurrency", "redact", "request_context", "scorer_timeout", "on_error", "stop_after_errors",
     "skip_scorers_after_gate_failure", "allow_unscored_gates", "keep", "on_item_complete",
 )  # fmt: skip
 
@@ -49,6 +59,7 @@ def command(
         int | None, typer.Option("--concurrency", metavar="N", min=1, help="How many replies are scored at once.")
     ] = None,
     env_file: EnvFile = None,
+    budget: BudgetText = None,
     store: StoreOption = None,
     json_out: Json = None,
     no_progress: NoProgress = False,
@@ -56,6 +67,7 @@ def command(
 ) -> int:
     """Score the run again and show the table; gives the exit code."""
     words = fail_on_words(fail_on)
+    allowed = None if budget is None else budget_from(budget)
     place = place_of(store)
     with results_to(json_out, inputs=(scorers.partition("::")[0], env_file)) as results:
         info = in_store(place, lambda kept: asked_run(kept, run))
@@ -65,6 +77,8 @@ def command(
         options = {name: getattr(evaluation, name) for name in _TAKEN}
         if concurrency is not None:
             options["concurrency"] = concurrency
+        if allowed is not None:
+            options["budget"] = allowed
         keeper = Keeper(place, word=f"Scoring the replies of {info.name} again: run", goes_on=False)
         planned = rescore_plan(
             info.eval_id,

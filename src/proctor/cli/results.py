@@ -6,7 +6,7 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from proctor.cli.keeping import Keeper
 from proctor.cli.progress import shows_progress
@@ -26,11 +26,11 @@ _STDOUT = "-"
 
 
 class Results:
-    """What has ended so far. *several*: whether it is written as a list."""
+    """What has ended so far: results, or estimates as plain data. *several*: whether it is written as a list."""
 
     def __init__(self) -> None:
         self.several = False
-        self.ended: list[EvalResult] = []
+        self.ended: list[EvalResult | dict[str, Any]] = []
 
     def carry_out(self, plans: Sequence[Plan], *, fail_on: Collection[str], progress: bool, keeper: Keeper) -> int:
         """Run each and show its table; gives the exit code. Ctrl-C ends them all."""

@@ -9,11 +9,21 @@ import typer
 
 from proctor.bridge import run_sync
 from proctor.cli.keeping import Keeper, StoreOption, in_store, place_of
-from proctor.cli.options import DEFAULT_WORDS, EXIT_CODES, EnvFile, FailOn, Json, NoProgress, fail_on_words
+from proctor.cli.options import (
+    DEFAULT_WORDS,
+    EXIT_CODES,
+    BudgetText,
+    EnvFile,
+    FailOn,
+    Json,
+    NoProgress,
+    fail_on_words,
+)
 from proctor.cli.results import results_to
 from proctor.data.stored import RunInfo
 from proctor.errors import UsageError
 from proctor.files.env import load_env
+from proctor.judging.budget_text import budget_from
 from proctor.running.kept import Beginning
 from proctor.running.resume import resume_plan
 
@@ -27,6 +37,7 @@ Go on with a run that was killed, stopped by Ctrl-C, or broke off: only what is 
   proctor resume calm-otter-42    by its name
 
 The file of the run is loaded again; --limit, --filter, --repeats, --concurrency and --env-file are those it began with.
+So is --budget, for what is done now; a new one may be given.
 When the target, the scorers or the options are others now, that is named and nothing runs, unless --allow-changes:
 then what still holds is kept, and the rest done anew.
 """
@@ -45,6 +56,7 @@ def command(
     *,
     allow_changes: AllowChanges = False,
     env_file: EnvFile = None,
+    budget: BudgetText = None,
     store: StoreOption = None,
     json_out: Json = None,
     no_progress: NoProgress = False,
@@ -53,8 +65,8 @@ def command(
     """Go on with the run and show its table; gives the exit code."""
     return go_on(
         run,
-        word="Going on with", allow_changes=allow_changes, env_file=env_file, store=store, json_out=json_out,
-        no_progress=no_progress, fail_on=fail_on,
+        word="Going on with", allow_changes=allow_changes, env_file=env_file, budget=budget, store=store,
+        json_out=json_out, no_progress=no_progress, fail_on=fail_on,
     )  # fmt: skip
 
 
@@ -65,6 +77,7 @@ def go_on(
     word: str,
     allow_changes: bool,
     env_file: Path | None,
+    budget: str | None,
     store: str | None,
     json_out: str | None,
     no_progress: bool,
@@ -72,6 +85,7 @@ def go_on(
 ) -> int:
     """Go on with a run, also with what broke in it when *anew* says so. *word*: before its name when it begins."""
     words = fail_on_words(fail_on)
+    allowed = None if budget is None else budget_from(budget)
     place = place_of(store)
     with results_to(json_out, inputs=(env_file,)) as results:
         info = in_store(place, lambda kept: kept.run(run))
@@ -84,6 +98,7 @@ def go_on(
             allow_changes=allow_changes,
             anew=anew,
             beginning=Beginning(announce=keeper.announcer()),
+            budget=allowed,
         )
         return results.carry_out([run_sync(planned)], fail_on=words, progress=not no_progress, keeper=keeper)
 

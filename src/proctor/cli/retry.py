@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proctor.cli.keeping import StoreOption
-from proctor.cli.options import DEFAULT_WORDS, EXIT_CODES, EnvFile, FailOn, Json, NoProgress
+from proctor.cli.options import DEFAULT_WORDS, EXIT_CODES, BudgetText, EnvFile, FailOn, Json, NoProgress
 from proctor.cli.resume import AllowChanges, RunName, go_on
 
 __all__ = ["EPILOG", "HELP", "command"]
@@ -25,6 +25,7 @@ def command(
     *,
     allow_changes: AllowChanges = False,
     env_file: EnvFile = None,
+    budget: BudgetText = None,
     store: StoreOption = None,
     json_out: Json = None,
     no_progress: NoProgress = False,
@@ -34,6 +35,6 @@ def command(
     return go_on(
         run,
         anew="errors",
-        word="Retrying what broke in", allow_changes=allow_changes, env_file=env_file, store=store,
-        json_out=json_out, no_progress=no_progress, fail_on=fail_on,
+        word="Retrying what broke in", allow_changes=allow_changes, env_file=env_file, budget=budget,
+        store=store, json_out=json_out, no_progress=no_progress, fail_on=fail_on,
     )  # fmt: skip

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from proctor.cli.dry_run import say_estimates
 from proctor.cli.keeping import Keeper, NoStore, Place, StoreOption, address_of, in_store, make_folder, place_of
 from proctor.cli.options import (
     DEFAULT_WORDS,
     EXIT_CODES,
+    BudgetText,
     EnvFile,
     FailOn,
     Filters,
@@ -25,6 +27,7 @@ from proctor.cli.results import results_to
 from proctor.cli.streams import complain
 from proctor.errors import UsageError
 from proctor.files.env import load_env
+from proctor.judging.budget_text import budget_from
 from proctor.running.changes import Changes
 from proctor.running.choice import NOTHING_LEFT, read_filters
 from proctor.running.eval import Eval
@@ -44,6 +47,7 @@ Run the evaluations of a Python file: every Eval(...) that stands at its module 
   proctor run examples/refunds.py::refund_desk    one, by variable or by name
   proctor run examples/refunds.py --filter 'id=lamp-*'   some items
   proctor run examples/refunds.py --last-failed   those that failed last time
+  proctor run examples/refunds.py --dry-run       what it would ask and cost
 
 The run is kept in .proctor/proctor.db of the folder you stand in, under a name that is printed when it begins:
 `proctor resume NAME` goes on with it when it broke off, `proctor show NAME` shows it again.
@@ -84,6 +88,10 @@ def command(
         int | None, typer.Option("--repeats", metavar="N", min=1, help="How often each item is run.")
     ] = None,
     env_file: EnvFile = None,
+    budget: BudgetText = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be asked, and what judges would cost; run nothing.")
+    ] = False,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Ask judges anew, also where an answer to the same question is kept.")
     ] = False,
@@ -93,7 +101,7 @@ def command(
     no_progress: NoProgress = False,
     fail_on: FailOn = DEFAULT_WORDS,
 ) -> int:
-    """Run each Eval and show its table; gives the exit code."""
+    """Run each Eval and show its table, or say what it would ask; gives the exit code."""
     words = fail_on_words(fail_on)
     changes = Changes(
         limit=limit,
@@ -101,6 +109,7 @@ def command(
         concurrency=concurrency,
         repeats=repeats,
         cache=False if no_cache else None,
+        budget=None if budget is None else budget_from(budget),
     )
     read_filters(changes.filters)  # a mistake is told before the file is loaded
     place = place_of(store, none=no_store)
@@ -117,6 +126,9 @@ def command(
         results.several = len(evals) > 1
         more = {} if env_file is None else {"env_file": str(env_file.absolute())}
         plans = _plans(evals, asked, file, keeper, more)  # a mistake in any is told before one runs
+        if dry_run:
+            say_estimates(plans, results)
+            return 0
         for plan in plans:
             _hint(plan)
         make_folder(place)

@@ -90,8 +90,9 @@ class Asking:
 
     @property
     def asked(self) -> bool:
-        """Whether there is something to record: an answer, or a call that was tried."""
-        return self._call is not None or (self._sender is not None and self._sender.attempts > 0)
+        """Whether there is something to record: an answer, a call that was tried, or would have been in a dry run."""
+        sender = self._sender
+        return self._call is not None or (sender is not None and (sender.attempts > 0 or self._calls.is_dry))
 
     @property
     def execution(self) -> JudgeExecution:
@@ -268,7 +269,7 @@ class Asking:
 
     async def _tell(self, callback: Callable[[Any], Any] | None, value: Any) -> None:
         """Call a user's function. What it raises is noted, and changes nothing."""
-        if callback is None:
+        if callback is None or self._calls.is_dry:
             return
         try:
             given = callback(value)

@@ -34,6 +34,11 @@ class Budget(Value):
         if tokens is not None and (not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 1):
             raise UsageError(f"Budget(tokens=...) is a whole number, 1 or more, not {shown(tokens)}")
 
+    def to_json(self) -> dict[str, Any]:
+        """As plain data; `as_budget` reads it back."""
+        whole = {"usd": self.usd, "tokens": self.tokens}
+        return {name: value for name, value in whole.items() if value is not None}
+
     def __str__(self) -> str:
         parts = [] if self.usd is None else [f"${self.usd:,.2f}" if self.usd >= 0.01 else f"${self.usd:g}"]
         parts += [] if self.tokens is None else [f"{self.tokens:,} tokens"]

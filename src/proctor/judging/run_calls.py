@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 from proctor.data.usage import Cost, Usage
 from proctor.errors import ProctorError
@@ -22,10 +23,13 @@ class CallsStopped(ProctorError):
 class RunCalls(NotedCache):
     """*cost*, *tokens*: what was spent so far, in US dollars and as far as it is known.
 
-    *stopped*: why no more calls are made, None while they are. *on_stop*: told that reason, once.
+    *stopped*: why no more calls are made, None while they are. *on_stop*: told that reason, once. *is_dry*: nothing
+    is to be asked at all: a step is recorded as far as it came, and callbacks of judges are not called.
     """
 
     __slots__ = ("_on_stop", "budget", "cost", "stopped", "tokens")
+
+    is_dry: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -59,7 +59,7 @@ class Sender:
         """The answer to a call. Raises the `ModelError` that it failed with in the end."""
         import asyncio
 
-        self.attempts += 1
+        is_sent = False
         tokens = _ANSWER_TOKENS + sum(estimated_tokens(message.text) for message in call.messages)
         failed, waited_for_limits = 0, 0.0
         while True:
@@ -69,6 +69,8 @@ class Sender:
             async with turn:
                 self.waited_ms += turn.waited_ms
                 self._calls.check()
+                self.attempts += not is_sent
+                is_sent = True
                 try:
                     answer = await self._in_time(call)
                 except ModelError as error:

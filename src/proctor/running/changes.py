@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from proctor.data.value import Value
+from proctor.judging.budget import Budget, as_budget
 from proctor.running.choice import choose, read_filters
 from proctor.running.eval import Eval
 
@@ -17,7 +18,7 @@ __all__ = ["Changes", "changes_from"]
 class Changes(Value):
     """*limit*, *filters*: which items, as `--limit` and `--filter` say it; *only*: those with exactly these ids.
 
-    *concurrency*, *repeats*, *cache*: instead of the Eval's. None, and no filter: as the Eval has it.
+    *concurrency*, *repeats*, *cache*, *budget*: instead of the Eval's. None, and no filter: as the Eval has it.
     """
 
     limit: int | None = None
@@ -26,12 +27,13 @@ class Changes(Value):
     concurrency: int | None = None
     repeats: int | None = None
     cache: bool | None = None
+    budget: Budget | None = None
 
     def made(self, evaluation: Eval) -> Eval:
         """The evaluation with them. Raises `UsageError` for a filter that cannot be read."""
         choice = replace(read_filters(self.filters, limit=self.limit), only=self.only)
-        given = {"concurrency": self.concurrency, "repeats": self.repeats, "cache": self.cache}
-        options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        names = ("concurrency", "repeats", "cache", "budget")
+        options: dict[str, Any] = {name: value for name in names if (value := getattr(self, name)) is not None}
         return choose(replace(evaluation, **options), choice)
 
     def to_json(self) -> dict[str, Any]:
@@ -44,6 +46,7 @@ class Changes(Value):
             "concurrency": self.concurrency,
             "repeats": self.repeats,
             "cache": self.cache,
+            "budget": None if self.budget is None else self.budget.to_json(),
         }
         return {name: value for name, value in whole.items() if value is not None}
 
@@ -59,4 +62,5 @@ def changes_from(options: Mapping[str, Any] | None) -> Changes:
         concurrency=given.get("concurrency"),
         repeats=given.get("repeats"),
         cache=given.get("cache"),
+        budget=as_budget(given.get("budget")),
     )

@@ -43,10 +43,12 @@ _make_result = quick_maker(ItemResult)
 class RowRunner:
     """What the rows of a run share: the target and its options, the recorder, and the scorers' limits.
 
-    *changed*: how many rows were there and are of another item now.
+    *changed*: how many rows were there and are of another item now. *calls*: of models, until `begin` has others.
     """
 
-    def __init__(self, target: Target | None, evaluation: Eval, recording: Recording) -> None:
+    def __init__(
+        self, target: Target | None, evaluation: Eval, recording: Recording, *, calls: RunCalls | None = None
+    ) -> None:
         self._target = target
         self._asker = Asker(target, evaluation)
         self._scorer = RowScorer(recording, evaluation.scorer_timeout)
@@ -56,7 +58,7 @@ class RowRunner:
         self._evaluation = evaluation
         self._redacted: Redacted | None = None
         self.changed = 0
-        self._calls = RunCalls(NO_CACHE, CacheNotes())
+        self._calls = calls or RunCalls(NO_CACHE, CacheNotes())
 
     def begin(self, known: Known, *, notes: CacheNotes, on_stop: Callable[[str], None]) -> None:
         """Take in what the recorder says of the run. *notes*: of what goes wrong with its cache of model calls.

@@ -11,6 +11,7 @@ from proctor.data.result import EvalResult
 from proctor.data.stored import RunInfo
 from proctor.data.value import shown
 from proctor.errors import UnknownName, UsageError
+from proctor.judging.budget import Budget
 from proctor.running.changes import changes_from
 from proctor.running.eval import Eval
 from proctor.running.eval_file import load_evals
@@ -74,8 +75,12 @@ async def resume_plan(
     allow_changes: bool = False,
     anew: Literal["errors"] | None = None,
     beginning: Beginning | None = None,
+    budget: Budget | None = None,
 ) -> Plan:
-    """The plan of going on with a run. *beginning*: what else its recorder is to know."""
+    """The plan of going on with a run. *beginning*: what else its recorder is to know.
+
+    *budget*: of this sitting, instead of the one that the run began with.
+    """
     if evaluation is not None and not isinstance(evaluation, Eval):
         raise UsageError(f"resume takes the Eval of the run, not {shown(evaluation)}")
     where = store if evaluation is None or evaluation.store is None else evaluation.store
@@ -83,6 +88,8 @@ async def resume_plan(
         info = await kept.run(run)
     _refuse_rescore(info)
     found = evaluation or _of_file(info)
+    if budget is not None:
+        found = replace(found, budget=budget)
     begins = replace(beginning or Beginning(), resume=info.eval_id, allow_changes=allow_changes, anew=anew)
     return make_plan(stored(replace(found, store=where, recorder=None, repeats=info.repeats), begins))
 

@@ -12,6 +12,7 @@ from proctor.data.outcome import Outcome
 from proctor.data.reply import ItemResult, Reply
 from proctor.data.result import EvalResult
 from proctor.errors import ProctorError, UsageError
+from proctor.judging.call_cache import NO_CACHE, CallCache
 from proctor.running.columns import Cell
 from proctor.running.kept import Beginning
 from proctor.running.plan import Plan
@@ -57,6 +58,14 @@ class StoreRecorder:
 
     def __repr__(self) -> str:
         return f"StoreRecorder({self._address.shown!r})"
+
+    @property
+    def kept_calls(self) -> CallCache:
+        """The answers of model calls that the store has, without a run being begun; nothing where there is no store."""
+        path = self._address.path
+        if path is not None and not path.exists():
+            return NO_CACHE
+        return StoredCalls(self._database, pen=self._pen)
 
     # ── the protocol ───────────────────────────────────────────────────────────────────────────────────────────────
 
