@@ -6,6 +6,7 @@ import logging
 import pytest
 
 from proctor.errors import ModelError
+from proctor.judging import modes as modes_module
 from proctor.judging.modes import Modes, modes_of
 
 WAYS = ("native", "tool", "prompted")
@@ -90,6 +91,35 @@ async def test_the_response_format_is_no_setting():
         return way
 
     assert await Modes("m").through(WAYS, send, schema="s") == "tool"
+
+
+async def test_a_first_call_that_fails_holds_nobody_up():
+    """A server that does not answer would otherwise be asked by one after the other."""
+    modes, in_flight, most = Modes("m"), 0, 0
+
+    async def fail(way):
+        nonlocal in_flight, most
+        in_flight += 1
+        most = max(most, in_flight)
+        await asyncio.sleep(0.01)
+        in_flight -= 1
+        raise ModelError("down", kind="unavailable")
+
+    await asyncio.gather(*(modes.through(WAYS, fail, schema="s") for _ in range(20)), return_exceptions=True)
+    assert most == 19
+
+
+async def test_nobody_waits_for_a_first_call_that_takes_long(monkeypatch):
+    monkeypatch.setattr(modes_module, "_LONG", 0.02)
+    modes = Modes("m")
+
+    async def hang(way):
+        await asyncio.sleep(60)
+
+    first = asyncio.create_task(modes.through(WAYS, hang, schema="s"))
+    await asyncio.sleep(0)
+    assert await modes.through(WAYS, Server("native").call(), schema="s") == "native"
+    first.cancel()
 
 
 async def test_after_a_first_call_that_failed_the_next_one_finds_the_way():

@@ -1,27 +1,31 @@
 """How a schema is sent to a model: the best way that it takes, found once in a process.
 
-The first call of a model goes alone, so that a way that the model rejects costs one call, not one for each of a hundred
-in flight. A way that worked is remembered for the model; where one schema needs another way, for that schema.
+The first call of a model goes ahead, so that a way that the model rejects costs one call, not one for each of a hundred
+in flight. The others wait until it has ended, whichever way, or has taken long. A way that worked is remembered for the
+model; where one schema needs another way, for that schema.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 from weakref import WeakKeyDictionary
 
 from proctor.errors import ModelError
-from proctor.judging.judge import SETTINGS
-from proctor.judging.model import OutputMode
+from proctor.judging.judge import SETTINGS, OutputMode
+from proctor.judging.waiting import not_counted
 
 if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop, Lock
+    from asyncio import AbstractEventLoop, Event
 
 __all__ = ["Modes", "modes_of"]
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
+
+_LONG: Final = 20.0  # seconds after which nobody waits for the first call any more
 
 
 class Modes:
@@ -31,7 +35,7 @@ class Modes:
         self.known: OutputMode | None = None
         self._model = model
         self._of_schemas: dict[str, OutputMode] = {}
-        self._locks: WeakKeyDictionary[AbstractEventLoop, Lock] = WeakKeyDictionary()
+        self._first: WeakKeyDictionary[AbstractEventLoop, Event] = WeakKeyDictionary()
 
     async def through(
         self, ways: Sequence[OutputMode], call: Callable[[OutputMode], Awaitable[T]], *, schema: str
@@ -41,9 +45,13 @@ class Modes:
         Raises the `ModelError` of the first way when all are rejected, and any that is of another kind.
         """
         if self.known is None and len(ways) > 1:
-            async with self._alone():
-                if self.known is None:
+            ahead, is_mine = self._ahead()
+            if is_mine:
+                try:
                     return await self._try(ways, call, schema)
+                finally:
+                    ahead.set()
+            await _ended(ahead)
         known = self._of_schemas.get(schema, self.known)
         at = ways.index(known) if known in ways else 0
         return await self._try(ways[at:], call, schema)
@@ -70,10 +78,20 @@ class Modes:
         if first is not None:
             _log.warning("%s rejects how the answer's schema was sent; it is sent as %s: %s", self._model, way, first)
 
-    def _alone(self) -> Lock:
+    def _ahead(self) -> tuple[Event, bool]:
+        """What is set when the first call of this loop has ended, and whether that is the one that asks."""
         import asyncio
 
-        return self._locks.setdefault(asyncio.get_running_loop(), asyncio.Lock())
+        loop = asyncio.get_running_loop()
+        is_mine = loop not in self._first
+        return self._first.setdefault(loop, asyncio.Event()), is_mine
+
+
+async def _ended(ahead: Event) -> None:
+    import asyncio
+
+    with not_counted(), suppress(TimeoutError):
+        await asyncio.wait_for(ahead.wait(), _LONG)
 
 
 _KNOWN: Final[dict[str, Modes]] = {}
