@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -27,9 +28,11 @@ def again(problem: str, schema: Mapping[str, Any] | None) -> str:
 
 
 def in_language(language: str) -> str:
-    """In which language reasons are to be written."""
+    """In which language reasons are to be written: by its name, or a code such as `de` or `pt-BR`."""
+    code = re.fullmatch(r"[a-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*", language)
+    named = f"the language with the code {language}" if code else language
     return (
-        f"Write every explanation and reason in {language}. Names of JSON keys, and values that the schema lists, stay "
+        f"Write every explanation and reason in {named}. Names of JSON keys, and values that the schema lists, stay "
         "exactly as they are given."
     )
 
