@@ -134,7 +134,7 @@ def place_of(item: pytest.Item) -> str:
 LONGEST = {
     place: at
     for at, place in enumerate([
-        "storage/test_store_kills.py", "storage/test_faults.py", "cases/test_code_scorer_cases.py",
+        "storage/test_store_kills.py", "test_tutorials.py", "storage/test_faults.py", "cases/test_code_scorer_cases.py",
         "storage/test_recorders.py", "docs/store.md", "docs/cli.md", "storage/test_memory.py",
         "cli/test_store_looking.py", "cli/test_progress.py", "storage/test_cache.py", "real/test_bfcl.py",
         "storage/test_jsonl_kills.py", "house/test_import_budget.py",

@@ -156,7 +156,7 @@ async def test_j24_each_way_to_say_nothing_is_told_apart():
         result = await run_evals(data=saved(*replies), scorers=[verdict_scorer(over_http(server, retries=0))])
     outcomes = [row.outcomes[0] for row in result.items]
     assert {(outcome.status, outcome.score) for outcome in outcomes} == {("error", None)}
-    assert len({outcome.error.message for outcome in outcomes}) == 5
+    assert len({outcome.error.message for outcome in outcomes}) == 4  # of thoughts alone the client leaves nothing
     assert outcomes[2].error.code == "MODEL_REFUSED"
     assert "I cannot help with that." in outcomes[2].error.message
 
