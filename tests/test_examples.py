@@ -1,10 +1,13 @@
 """The examples run as they say. What their tables show is tested in tests/cli and in the documents."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from proctor.testing import ModelServer
 from tests.support import ROOT
 
 
@@ -15,3 +18,40 @@ def test_an_example_runs_as_a_script(name, code, said):
     ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert (ran.returncode, ran.stderr) == (code, "")
     assert ran.stdout.startswith(said)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ([], 0),
+        (["--fail-on", "failed,scored,error,not-scorable"], 4),  # what could not be judged fails the command, too
+    ],
+    ids=["as it is", "declined fails"],
+)
+def test_the_example_of_a_judge_runs_without_a_key(arguments, code):
+    ran = proctor_run("refund_judge.py::live", *arguments)
+    assert (ran.returncode, ran.stderr) == (code, "")
+    assert ran.stdout.startswith("Refund agent: PASSED")
+    assert "2 of 3" in ran.stdout
+
+
+@pytest.mark.slow
+def test_the_example_of_a_judge_asks_the_model_of_the_environment():
+    with ModelServer(
+        {"12 days": {"quote": "", "reason": "So it is.", "verdict": "fail"}, "*": "It cannot be said."}
+    ) as server:
+        settings = {"PROCTOR_JUDGE_MODEL": "openai:any", "OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "sk-any"}
+        ran = proctor_run("refund_judge.py::live", **settings)
+    assert (ran.returncode, ran.stderr) == (1, "")
+    assert "item day-12 scored 0.00: So it is." in " ".join(ran.stdout.split())
+    assert {request.body["model"] for request in server.requests} == {"any"}
+    assert "temperature" not in server.requests[0].body
+
+
+def proctor_run(place: str, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    command = [Path(sys.executable).with_name("proctor"), "run", ROOT / "examples" / place, "--no-store", *arguments]
+    given = {name: value for name, value in os.environ.items() if name != "PROCTOR_JUDGE_MODEL"}
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, env=given | settings, timeout=120
+    )

@@ -225,8 +225,17 @@ def test_a_problem_names_the_place_and_not_the_value():
     wanted = {"type": "object", "properties": {"items": {"items": {"enum": ["a"], "maxLength": 1}}}, "required": ["x"]}
     said = problem(AnswerSchema.of(wanted), {"items": ["a", "SECRET"]})
     assert 'items[1]: must be one of "a"' in said
-    assert "'x' is missing (it has the keys 'items')" in said
+    assert "x: is missing (it has the keys 'items')" in said
     assert "SECRET" not in said
+
+
+def test_every_missing_key_is_named_once_with_its_place():
+    inner = {"type": "object", "required": ["a", "b"]}
+    wanted = AnswerSchema.of({"type": "object", "properties": {"x": inner}, "required": ["x", "y"]})
+    message = problem(wanted, {})
+    assert message == "the answer does not fit: x: is missing; y: is missing (it is an empty object)"
+    message = problem(wanted, {"x": {"c": 1}, "y": 1})
+    assert message == "the answer does not fit: x.a: is missing; x.b: is missing"
 
 
 def test_many_problems_are_told_as_few():

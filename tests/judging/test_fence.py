@@ -215,3 +215,13 @@ def test_what_is_no_message_is_named():
         Fence().transcript([Message("user"), {"role": "user"}])
     with pytest.raises(UsageError, match=r"write \['user'\]"):
         Fence().transcript([], roles="user")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["ISK-KIS7", "i\u017f\u212a-K\u0130s7", "\u0131sk-k\u0130\u0307\u200bs7", "\ufeffI\u0345s\u0301k\0-kis7\ufeff"],
+    ids=ascii,
+)
+def test_letters_that_count_as_one_of_the_boundary_are_taken_out_with_it(text):
+    fence = Fence(boundary="isk-kis7")
+    assert "[...]" in only(fence, fence(text))

@@ -66,6 +66,11 @@ class AnswerSchema(Value):
         return self.wrapper is not None
 
     @property
+    def is_list(self) -> bool:
+        """Whether the answer is a list."""
+        return self.wrapper is not None and self.json["properties"][self.wrapper].get("type") == "array"
+
+    @property
     def keys(self) -> frozenset[str]:
         """The keys of the object that is sent for, empty where any may stand."""
         return frozenset(self.json.get("properties", ()))
@@ -191,7 +196,7 @@ def _said(error: Any) -> str:
 
 def _told(problems: list[tuple[tuple[Any, ...], str]], data: Any) -> str:
     parts = [f"{_place(path)}: {' '.join(said.split())[:120]}" for path, said in problems]
-    missing = any(said.endswith("is missing") for _, said in problems)
+    missing = any(said == "is missing" and len(path) == 1 for path, said in problems)
     return f"the answer does not fit: {'; '.join(parts)}{_keys_of(data) if missing else ''}"
 
 

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Any
 
 from proctor.data.cached_call import CachedCall
-from proctor.data.judge import JudgeExecution
+from proctor.data.judge import JudgeExecution, JudgeRecord
 from proctor.data.message import Message, Text
 from proctor.data.secrets import redact_text
 from proctor.data.value import Value
@@ -22,8 +22,8 @@ from proctor.judging.answer_schema import AnswerSchema
 from proctor.judging.cache import OF_THIS_PROCESS, answered
 from proctor.judging.call_cache import CallCache
 from proctor.judging.fence import Fence
-from proctor.judging.judge import Judge
-from proctor.judging.model import JudgeModel, ModelAnswer, ModelCall, OutputMode
+from proctor.judging.judge import Judge, OutputMode
+from proctor.judging.model import JudgeModel, ModelAnswer, ModelCall
 from proctor.judging.modes import modes_of
 from proctor.judging.prompt import prompt_parts, refuse_files
 from proctor.judging.request import CallRequest
@@ -93,6 +93,11 @@ class Asking:
         """Whether there is something to record: an answer, a call that was tried, or would have been in a dry run."""
         sender = self._sender
         return self._call is not None or (sender is not None and (sender.attempts > 0 or self._calls.is_dry))
+
+    @property
+    def record(self) -> JudgeRecord:
+        """What is kept of the step: one execution, however often the model was asked."""
+        return JudgeRecord((self.execution,))
 
     @property
     def execution(self) -> JudgeExecution:

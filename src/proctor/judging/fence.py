@@ -29,8 +29,9 @@ _NEUTRAL_ESCAPE: Final = "\0"
 # Controls, marks and format characters that take no room: a boundary with some of these in between looks like one.
 _UNSEEN: Final = (
     "[\0-\x08\x0e-\x1f\x7f-\x9f\xad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u20d0-\u20ff\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]*+"
+    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u20d0-\u20ff\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
+_UNSEEN_RUN = re.compile(f"{_UNSEEN}++")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -71,7 +72,7 @@ class Fence:
         self.boundary = boundary
         self.used = False
         """Whether anything was fenced."""
-        self._forged = re.compile(_UNSEEN.join(map(re.escape, boundary)), re.IGNORECASE)
+        self._folded = boundary.casefold()
 
     def __repr__(self) -> str:
         return f"Fence(boundary={self.boundary!r})"
@@ -149,10 +150,20 @@ class Fence:
         return f"<<< BEGIN {label} {self.boundary} >>>\n{inner}\n<<< END {label} {self.boundary} >>>"
 
     def _without_boundary(self, text: str) -> str:
-        return self._forged.sub(_TAKEN_OUT, text)
+        if not self._may_stand_in(text):
+            return text
+        forged = (f"{_UNSEEN}*+").join(map(re.escape, self.boundary))  # takes milliseconds to compile
+        return re.sub(forged, _TAKEN_OUT, text, flags=re.IGNORECASE)
+
+    def _may_stand_in(self, text: str) -> bool:
+        """Whether the boundary, or what looks like it, can be in *text*: never False when it is."""
+        bare = _UNSEEN_RUN.sub("", text).casefold().replace("\u0131", "i")
+        if self._folded not in bare and not bare.isascii():
+            bare = _UNSEEN_RUN.sub("", bare)  # of one letter, folding makes a letter and a mark
+        return self._folded in bare
 
     def _checked(self, name: str) -> str:
-        if not isinstance(name, str) or not _NAME.fullmatch(name) or self._forged.search(name):
+        if not isinstance(name, str) or not _NAME.fullmatch(name) or self._may_stand_in(name):
             raise UsageError(
                 "the name of fenced material stands on its lines: up to 40 letters, digits, hyphens and underscores, "
                 f"such as 'answer', not {shown(name)}"

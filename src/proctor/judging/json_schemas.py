@@ -55,7 +55,8 @@ class JsonSchema(Value):
         from jsonschema.exceptions import best_match
 
         found = [best_match([error]) for error in islice(self._errors(data), most)]
-        return [(tuple(error.absolute_path), _said(error)) for error in found if error is not None]
+        told = [one for error in found if error is not None for one in _problems(error)]
+        return list(dict.fromkeys(told))[:most]
 
 
 def _mapping(value: Any) -> Any:
@@ -73,12 +74,16 @@ def _check_reference(reference: Any, schema: dict[str, Any]) -> None:
         raise UsageError(f"this schema refers to {reference!r}, which is not in it")
 
 
+def _problems(error: Any) -> list[tuple[tuple[Any, ...], str]]:
+    path = tuple(error.absolute_path)
+    if error.validator == "required":
+        return [((*path, key), "is missing") for key in error.validator_value if key not in error.instance]
+    return [(path, _said(error))]
+
+
 def _said(error: Any) -> str:
     """What is wrong, by the schema's words and never the reply's."""
     keyword, wanted = error.validator, error.validator_value
-    if keyword == "required":
-        missing = [key for key in wanted if key not in error.instance]
-        return f"{', '.join(repr(key[:40]) for key in missing[:5])} is missing"
     if keyword == "type":
         kinds = [wanted] if isinstance(wanted, str) else wanted
         return f"must be {' or '.join(_KINDS.get(kind, kind) for kind in kinds)}"

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, fields
 from math import isfinite
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from proctor.data.value import Value, shown
 from proctor.errors import UnknownName, UsageError
-from proctor.judging.model import OutputMode
 
-__all__ = ["SETTINGS", "Judge"]
+__all__ = ["SETTINGS", "Judge", "OutputMode"]
+
+OutputMode: TypeAlias = Literal["native", "tool", "prompted"]
+"""How the schema of an answer reaches the model: as its own parameter, as a tool that must be called, or in words."""
 
 SETTINGS = (
     "extra_body", "extra_headers", "frequency_penalty", "logit_bias", "max_tokens", "presence_penalty", "seed",

@@ -17,7 +17,7 @@ from proctor.judging.strict_json import parse
 
 __all__ = ["mended"]
 
-_LONGEST = 50_000
+_LONGEST = 20_000
 _DEEPEST = 20
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
@@ -70,7 +70,7 @@ def _tokens(source: str) -> tuple[list[float], str] | None:
             word = _ZERO_WIDTH.sub("", text)
             if _is_key(listed, at) or not word:
                 said.append(word)
-            elif _NUMBER.fullmatch(word):
+            elif _NUMBER.fullmatch(word) and _stands_alone(listed, at):
                 number = json.loads(word)
                 numbers.append(number)
                 said.append(repr(number))
@@ -88,8 +88,14 @@ def _is_key(tokens: list[re.Match[str]], at: int) -> bool:
     return after is not None and after[0] == ":"
 
 
+def _stands_alone(tokens: list[re.Match[str]], at: int) -> bool:
+    """Whether no quote touches a number: it may have been part of a text."""
+    return all(token.lastgroup not in ("text", "other") for token in tokens[max(at - 1, 0) : at + 2])
+
+
 def _unescaped(text: str) -> str:
-    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else _plain_escape(found[2]), text)
+    made = _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else _plain_escape(found[2]), text)
+    return made.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # two halves make a character
 
 
 def _plain_escape(char: str) -> str:

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from proctor.data.message import Message
 from proctor.data.usage import Cost, Usage
 from proctor.data.value import Value
+from proctor.judging.judge import OutputMode
 
-__all__ = ["JudgeModel", "ModelAnswer", "ModelCall", "OutputMode", "Price"]
-
-OutputMode: TypeAlias = Literal["native", "tool", "prompted"]
-"""How the schema of an answer reaches the model: as its own parameter, as a tool that must be called, or in words."""
+__all__ = ["JudgeModel", "ModelAnswer", "ModelCall", "Price"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

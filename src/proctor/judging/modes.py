@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from weakref import WeakKeyDictionary
 
 from proctor.errors import ModelError
-from proctor.judging.judge import SETTINGS
-from proctor.judging.model import OutputMode
+from proctor.judging.judge import SETTINGS, OutputMode
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Lock

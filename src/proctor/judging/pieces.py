@@ -9,7 +9,7 @@ from typing import Any
 from proctor.data.value import MISSING, Value
 from proctor.judging.strict_json import JsonRefused, decode_at
 
-__all__ = ["IGNORED", "TOKEN", "Piece", "Pieces", "find_pieces", "without_thinking"]
+__all__ = ["IGNORED", "TOKEN", "Piece", "Pieces", "find_pieces", "has_thinking", "without_thinking"]
 
 IGNORED = " \t\n\r\f\v\u00a0\u2028\u2029\ufeff\u200b\u200c\u200d\u2060"
 """What does not count around an answer: white space, and characters that take no space."""
@@ -28,12 +28,14 @@ _START = re.compile(
 )
 TOKEN = re.compile(
     r"""(?P<text>"(?:\\.|[^"\\])*(?:"|\\?\Z)|(?<=[\s{\[,:])'(?:\\.|[^'\\])*'(?=\s*[,:}\]]))"""
-    r"|(?P<comment>//[^\n]*|/\*.*?\*/|\#[^\n]*)"
+    r"|(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z)|\#[^\n]*)"
     r"|(?P<bracket>[{}\[\]])|(?P<mark>[:,])|(?P<space>\s+)"
     r"""|(?P<word>[^\s{}\[\]:,"'/\#]+)|(?P<other>.)""",
     re.DOTALL,
 )
 """One token of what may be JSON, comments and single quotes included. Every character belongs to one."""
+_PLACE = "\0"  # where a value was
+_LEFT_OVER = re.compile(r"[{\[\0]|(?P<right_after>(?<=\0)[\s,]*)?[}\]]")
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[\w+-]*[ \t]*$", re.MULTILINE)
 
 
@@ -49,12 +51,18 @@ class Piece(Value):
 
 @dataclass(frozen=True, slots=True)
 class Pieces(Value):
-    """What a reply holds. *rest*: text around the pieces, fences left out. *open*: it ends within brackets."""
+    """What a reply holds. *rest*: text around the pieces, fences left out. *open*: it ends within brackets.
+
+    *tag_after*: a tag of thinking stands after a value, so that it takes back that value, or hides a later one.
+    *nested*: which values stand within brackets of no value; they may be a part of what was meant.
+    """
 
     found: tuple[Piece, ...] = ()
     rest: str = ""
     open: bool = False
     too_many: bool = False
+    tag_after: bool = False
+    nested: frozenset[int] = frozenset()
 
 
 def find_pieces(text: str, /) -> Pieces:
@@ -62,12 +70,14 @@ def find_pieces(text: str, /) -> Pieces:
     found: list[Piece] = []
     rest: list[str] = []
     at = 0
+    tag_after = False
     while start := _START.search(text, at):
-        rest.append(text[at : start.start()])
+        rest.append(text[at : start.start()].replace(_PLACE, " "))
         if start["interval"]:  # `[0, 1)` is no JSON, and never closed
-            rest.append(start[0])
+            rest.append(start[0][1:])
             at = start.end()
         elif start["tag"]:
+            tag_after = tag_after or bool(found)
             if start["close"]:  # the tag that opened it was in the prompt
                 found, rest, at = [], [], start.end()
             else:
@@ -79,9 +89,17 @@ def find_pieces(text: str, /) -> Pieces:
             if piece is None:
                 return Pieces(tuple(found), "", open=True)
             found.append(piece)
+            rest.append(_PLACE)
             at = end
-    rest.append(text[at:])
-    return Pieces(tuple(found), _FENCE.sub("", "".join(rest)).strip(IGNORED + "`"))
+    rest.append(text[at:].replace(_PLACE, " "))
+    around = "".join(rest)
+    said = _FENCE.sub("", around.replace(_PLACE, "")).strip(IGNORED + "`")
+    return Pieces(tuple(found), said, tag_after=tag_after, nested=_nested(around))
+
+
+def has_thinking(text: str, /) -> bool:
+    """Whether a tag stands in *text* that opens or closes a block of thinking."""
+    return _THINKING.search(text) is not None
 
 
 def without_thinking(text: str, /) -> str:
@@ -95,6 +113,23 @@ def without_thinking(text: str, /) -> str:
             kept.append(text[at : tag.start()])
             at = _thought(text, tag.end())
     return "".join([*kept, text[at:]]).strip(IGNORED)
+
+
+def _nested(around: str) -> frozenset[int]:
+    """Which values brackets enclose that are left over, or have such a one closing right after them."""
+    within: set[tuple[int, int]] = set()
+    opened: list[int] = []  # how many values came before each
+    values = 0
+    for mark in _LEFT_OVER.finditer(around):
+        if mark[0] in "{[":
+            opened.append(values)
+        elif mark[0] == _PLACE:
+            values += 1
+        elif opened:
+            within.add((opened.pop(), values))
+        elif mark["right_after"] is not None:
+            within.add((values - 1, values))
+    return frozenset(place for first, end in within for place in range(first, end))
 
 
 def _thought(text: str, at: int) -> int:

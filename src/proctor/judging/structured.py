@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from proctor.data.value import MISSING, Value
 from proctor.errors import ProctorError, cut, visible
 from proctor.judging.mend import mended
-from proctor.judging.pieces import IGNORED, Piece, Pieces, find_pieces, without_thinking
+from proctor.judging.pieces import IGNORED, Piece, Pieces, find_pieces, has_thinking, without_thinking
 from proctor.judging.strict_json import JsonRefused, parse
 
 if TYPE_CHECKING:
@@ -82,6 +82,8 @@ def read_reply(
         return Reading(*schema.read(data))
     found = find_pieces(text)
     _check_found(text, found)
+    if found.tag_after and has_thinking(prompt):  # as the material may want it
+        raise ReplyProblem("the reply has a tag of thinking after an answer: give the answer alone")
     if not found.found:
         return _bare(text, found.rest, schema)
     return _chosen(found, schema, prompt)
@@ -148,13 +150,15 @@ def _chosen(found: Pieces, schema: AnswerSchema, prompt: str) -> Reading:
     problem = ReplyProblem("there is JSON in the reply, but not the answer")
     doubt: ReplyProblem | None = None
     quoted = mends = 0
-    for piece in found.found:
+    for place, piece in enumerate(found.found):
         if not whole and prompt and piece.source in prompt:
             quoted += 1
             continue
         mends += piece.value is MISSING and _may_be_mended(piece, schema)
         try:
             reading = _read_piece(piece, schema, mend=mends <= _MOST_MENDS)
+            if place in found.nested:
+                raise ReplyProblem("the answer stands within brackets that are no JSON: give the answer alone")
         except ReplyProblem as raised:
             if piece.source and _is_attempt(piece, schema):
                 problem = doubt = raised
@@ -192,9 +196,9 @@ def _may_be_mended(piece: Piece, schema: AnswerSchema) -> bool:
 
 
 def _is_attempt(piece: Piece, schema: AnswerSchema) -> bool:
-    """Whether this was meant as the answer: it is an object with a key that was asked for."""
-    if not piece.source.startswith("{"):
-        return False
+    """Whether this was meant as the answer: an object with a key that was asked for, or a list where that is it."""
+    if piece.source.startswith("["):
+        return schema.is_list
     keys = schema.keys
     if isinstance(piece.value, dict):
         return not keys.isdisjoint(piece.value)

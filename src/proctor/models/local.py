@@ -18,7 +18,8 @@ from proctor.bridge import in_thread
 from proctor.data.message import File
 from proctor.data.usage import Cost, Usage
 from proctor.errors import ModelError, UsageError, cut, safe_message
-from proctor.judging.model import ModelAnswer, ModelCall, OutputMode, Price
+from proctor.judging.judge import OutputMode
+from proctor.judging.model import ModelAnswer, ModelCall, Price
 from proctor.models.gguf import context_length
 from proctor.models.requests import sendable
 

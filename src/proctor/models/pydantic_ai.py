@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from proctor.data.usage import Cost, Usage
 from proctor.data.value import Value, shown
 from proctor.errors import ModelError, UsageError, safe_message
-from proctor.judging.model import ModelAnswer, ModelCall, OutputMode, Price
+from proctor.judging.judge import OutputMode
+from proctor.judging.model import ModelAnswer, ModelCall, Price
 from proctor.models.answers import refusal_of, stated_cost, text_of, usage_of
 from proctor.models.failures import failed
 from proctor.models.first_step import FirstStep

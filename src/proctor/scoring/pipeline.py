@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from proctor.bridge import in_thread, recordable
 from proctor.data.column import Column
-from proctor.data.judge import JudgeRecord
 from proctor.data.opaque import describe
 from proctor.data.outcome import NotRun, NotScorable, Origin, Outcome, RunSnapshot
 from proctor.data.plain import plain
@@ -28,6 +27,7 @@ from proctor.scoring.schema import validated
 from proctor.scoring.steps import Declined, Hop, Score, StepContext, StepName, as_text
 
 if TYPE_CHECKING:
+    from proctor.data.judge import JudgeRecord
     from proctor.judging.asking import Asking
     from proctor.scoring.scorer import Scorer
 
@@ -243,11 +243,10 @@ class Walk(StepContext):
 
 def _records(judged: Mapping[StepName, Asking]) -> tuple[dict[str, str] | None, dict[str, JudgeRecord] | None]:
     """The prompts of the judged steps that ended well, and the records of all that asked a judge."""
-    asked = {name: asking.execution for name, asking in judged.items() if asking.asked}
-    prompts: dict[str, str] = {
-        name: execution.prompt for name, execution in asked.items() if execution.status == "success"
-    }
-    return prompts or None, {name: JudgeRecord((execution,)) for name, execution in asked.items()} or None
+    records: dict[str, JudgeRecord] = {name: asking.record for name, asking in judged.items() if asking.asked}
+    asked = [(name, execution) for name, record in records.items() for execution in record.executions]
+    prompts = {name: execution.prompt for name, execution in asked if execution.status == "success"}
+    return prompts or None, records or None
 
 
 def _settled(value: Any) -> Any:

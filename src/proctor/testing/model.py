@@ -10,7 +10,8 @@ from uuid import uuid4
 
 from proctor.data.message import Message
 from proctor.errors import ModelError, UnknownName, UsageError
-from proctor.judging.model import ModelAnswer, ModelCall, OutputMode, Price
+from proctor.judging.judge import OutputMode
+from proctor.judging.model import ModelAnswer, ModelCall, Price
 from proctor.testing.replies import Script, ScriptedReply
 
 __all__ = ["ScriptedModel"]

@@ -9,7 +9,7 @@ from math import ceil
 from typing import Any
 
 from proctor.data.value import Missing, Value
-from proctor.judging.model import OutputMode
+from proctor.judging.judge import OutputMode
 from proctor.testing.faults import Status
 from proctor.testing.http import HttpAnswer, HttpRequest
 from proctor.testing.replies import ScriptedReply

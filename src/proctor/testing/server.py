@@ -20,7 +20,7 @@ from threading import Thread
 from typing import Any, Self
 
 from proctor.errors import UsageError
-from proctor.judging.model import OutputMode
+from proctor.judging.judge import OutputMode
 from proctor.testing.faults import FAULTS, Drop, Html, Malformed, Plain, Slow, Status, Truncated
 from proctor.testing.http import Connection, HttpAnswer, HttpRequest
 from proctor.testing.replies import Script, ScriptedReply

@@ -7,7 +7,7 @@ from time import time
 from typing import Any, Literal, TypeAlias
 
 from proctor.data.usage import Usage
-from proctor.judging.model import OutputMode
+from proctor.judging.judge import OutputMode
 from proctor.testing.replies import ScriptedReply
 
 __all__ = ["Api", "answer_body", "mode_of", "prompt_of", "rough_usage", "schema_parameter", "tool_of"]

@@ -1,0 +1,107 @@
+"""A call on its way: further tries, deadlines, limits, and what ends the calls of a run."""
+
+import asyncio
+
+import pytest
+
+from proctor.errors import ModelError
+from proctor.judging import sending
+from proctor.judging.run_calls import CallsStopped
+from proctor.testing import ScriptedModel, ScriptedReply
+from tests.judging.asked import PASS, calls, failed, put
+
+
+@pytest.fixture(autouse=True)
+def _short_waits(monkeypatch):
+    """Tries that follow at once: how long one waits is not what is looked at here."""
+    monkeypatch.setattr(sending, "_wait", lambda failed: 0.001 * failed)
+
+
+@pytest.mark.parametrize("kind", ["unavailable", "timeout", "unreadable"])
+async def test_what_passes_is_tried_again(kind):
+    model = ScriptedModel([ModelError("down", kind=kind), ModelError("down", kind=kind), PASS])
+    value, execution = await put(model)
+    assert value == PASS
+    assert (execution.attempt_count, execution.model_call_count, execution.retry_count) == (1, 1, 2)
+
+
+async def test_t04_as_often_as_was_said_and_no_more():
+    model = ScriptedModel(ModelError("down", kind="unavailable"))
+    error, execution = await failed(model, retries=2)
+    assert error.kind == "unavailable"
+    assert len(model.calls) == 3
+    assert (execution.attempt_count, execution.model_call_count, execution.retry_count) == (1, 0, 2)
+
+
+async def test_a_rate_limit_is_waited_for_and_counts_as_no_failure():
+    busy = ModelError("slow down", kind="busy", retry_after=0.02)
+    model = ScriptedModel([busy] * 5 + [PASS])
+    value, execution = await put(model, retries=0)
+    assert value == PASS
+    assert execution.retry_count == 5
+    assert execution.waited_ms >= 80
+
+
+async def test_a_rate_limit_without_end_is_an_error_in_the_end(monkeypatch):
+    monkeypatch.setattr(sending, "_PATIENCE", 1.5)
+    model = ScriptedModel(ModelError("slow down", kind="busy", retry_after=0.001))
+    error, _ = await failed(model)
+    assert error.kind == "busy"
+    assert len(model.calls) == 3
+
+
+@pytest.mark.parametrize("kind", ["rejected", "context"])
+async def test_what_does_not_pass_is_not_tried_again(kind):
+    model = ScriptedModel(ModelError("no", kind=kind))
+    await failed(model, output_mode="native")
+    assert len(model.calls) == 1
+
+
+@pytest.mark.parametrize("kind", ["unauthorized", "quota", "not_found"])
+async def test_what_is_the_same_for_every_call_ends_the_calls_of_the_run(kind):
+    through = calls()
+    model = ScriptedModel(ModelError("no such key", kind=kind), name="m")
+    error, _ = await failed(model, through=through)
+    assert error.kind == kind
+    assert through.stopped == "test:m: no such key"
+    error, execution = await failed(model, through=through)
+    assert isinstance(error, CallsStopped)
+    assert len(model.calls) == 1
+    assert execution.model_call_count == 0
+
+
+async def test_who_waits_for_a_turn_is_not_asked_when_the_run_was_stopped_meanwhile():
+    through = calls()
+    model = ScriptedModel(ScriptedReply(throw=ModelError("no", kind="unauthorized"), delay=0.01))
+    found = await asyncio.gather(
+        *(failed(model, f"{n}?", through=through, output_mode="native", concurrency=2) for n in range(8))
+    )
+    assert len(model.calls) == 2
+    assert sum(isinstance(error, CallsStopped) for error, _ in found) == 6
+
+
+async def test_t02_a_call_that_takes_too_long_names_the_setting():
+    class Slow:
+        """A model of one's own, which knows nothing of deadlines."""
+
+        id, provider, address, modes, accepts, window, price = "own:slow", None, None, ("native",), (), None, None
+
+        async def request(self, call, /):
+            await asyncio.sleep(60)
+
+    error, execution = await failed(Slow(), timeout=0.02, retries=0)
+    assert str(error) == "own:slow took longer than the 0.02 s of Judge(timeout=...)"
+    assert execution.error["code"] == "MODEL_TIMEOUT"
+
+
+async def test_never_more_at_once_than_was_said():
+    model = ScriptedModel(ScriptedReply(json=PASS, delay=0.002))
+    await asyncio.gather(*(put(model, f"{n}?", concurrency=4) for n in range(80)))
+    assert model.most_in_flight == 4
+
+
+async def test_a_model_may_say_how_many_it_takes_at_once():
+    model = ScriptedModel(ScriptedReply(json=PASS, delay=0.002))
+    model.at_once = 1
+    await asyncio.gather(*(put(model, f"{n}?", concurrency=4) for n in range(10)))
+    assert model.most_in_flight == 1
