@@ -17,7 +17,7 @@ from proctor.data.judge import JudgeExecution, JudgeRecord
 from proctor.data.message import Message, Text
 from proctor.data.secrets import redact_text
 from proctor.data.value import Value
-from proctor.errors import ProctorError, safe_message
+from proctor.errors import ModelError, ProctorError, safe_message
 from proctor.judging.answer_schema import AnswerSchema
 from proctor.judging.cache import OF_THIS_PROCESS, answered
 from proctor.judging.call_cache import CallCache
@@ -197,14 +197,21 @@ class Asking:
         self._sender = sender = self._sender or Sender(model, self.question.judge, self._calls)
         messages: tuple[Message, ...] = (Message("system", (Text(system),)), Message("user", tuple(parts)))
         began = perf_counter()
+        unusable: ReplyProblem | None = None
         for attempt in range(1, _ATTEMPTS + 1):
-            answer = await self._in_best_way(model, messages, sender)
+            try:
+                answer = await self._in_best_way(model, messages, sender)
+            except ModelError as error:
+                if unusable is None or error.kind != "context":
+                    raise
+                raise unusable from error  # the prompt is not too long: together with the first reply it is
             try:
                 reading = self._read(answer)
                 break
             except ReplyProblem as problem:
                 if attempt == _ATTEMPTS or answer.refusal:
                     raise
+                unusable = problem
                 said = Message("assistant", (Text(answer.text),)) if answer.text.strip() else None
                 schema = None if self.question.schema is None else self.question.schema.json
                 asked = Message("user", (Text(again(str(problem), schema)),))
