@@ -74,3 +74,10 @@ def test_a_mistake_is_told_as_by_a_run(keeping, write, monkeypatch):
     assert "no model" in err
     code, _, err = keeping("run", write(JUDGED) + "::desk", "--dry-run", "--filter", "id=x")
     assert (code, "no item has id=x" in err) == (2, True)
+
+
+def test_a_store_that_cannot_be_read_is_told(keeping, write, tmp_path):
+    (tmp_path / "notes.db").write_text("no database at all, only words " * 50)
+    code, out, err = keeping("run", write(JUDGED) + "::desk", "--dry-run", "--store", "notes.db")
+    assert (out, "notes.db" in err) == ("", True)
+    assert code == keeping("run", "evals.py::desk", "--store", "notes.db")[0]

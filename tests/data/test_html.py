@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from proctor import EvalResult, Item, Mean, checks, not_scorable, run_evals_sync, scorer
 from proctor.data.column import Column
 from proctor.data.html import result_html
+from proctor.data.judge import JudgeTotals
 from proctor.data.outcome import Outcome, Outcomes
 from proctor.data.reply import ItemResult, Reply
 from proctor.data.result import Summary
@@ -168,3 +169,10 @@ def test_ten_thousand_rows_are_shown_in_part():
     assert "What failed (50 of 10000 shown)" in html
     assert "By tag (30 of 1000 shown)" in html
     assert len(html) < 150_000
+
+
+def test_what_judges_took_is_told():
+    judge = JudgeTotals(executions=2, calls=2, unpriced=2, duration_ms=10)
+    mean = Mean(column=Column("scorer", None, "kind", "kind"), mean=1.0, n=2, of=2, judge=judge)
+    page = Page(result_html(EvalResult(eval_id="e", means=(mean,))))
+    assert ["kind", "2 judged; 2 calls; tokens not reported; price not known; 5 ms each"] in page.tables[-1]

@@ -175,13 +175,18 @@ def test_of_a_stream_one_item_is_told():
     assert estimate.assumptions[0].startswith("items arrive one by one")
 
 
-def test_without_judges_there_is_nothing_to_pay():
+def test_scorers_without_a_judge_need_not_run():
+    ran = []
+
     @scorer
     def short(output):
-        raise AssertionError("need not run")
+        ran.append(output)
+        return 1.0
 
+    assert estimated(data=SAVED, gates=[short], scorers=[short.named("again"), fair(charging())]).once.calls == 4
     estimate = estimated(data=SAVED, scorers=[short, checks.includes("a")])
     assert (estimate.steps, estimate.once.calls, estimate.once.cost, estimate.assumptions) == ((), 0, None, ())
+    assert ran == []
 
 
 def test_what_a_run_would_refuse_is_refused(monkeypatch):

@@ -4,7 +4,19 @@ import asyncio
 
 import pytest
 
-from proctor import Budget, Eval, Judge, Prompt, checks, create_scorer, not_scorable, resume, run_evals, run_evals_sync
+from proctor import (
+    Budget,
+    Eval,
+    Judge,
+    Prompt,
+    checks,
+    create_scorer,
+    not_scorable,
+    resume,
+    retry,
+    run_evals,
+    run_evals_sync,
+)
 from proctor.data.usage import Cost, Usage
 from proctor.errors import ModelError, ScorerRunError
 from proctor.testing import ScriptedModel, ScriptedReply
@@ -223,3 +235,28 @@ async def test_records_come_back_from_a_store(tmp_path):
     (execution,) = result.items[0].scorers[0].judge["analyze"].executions
     assert (execution.judge_model_id, execution.output, execution.usage.total) == ("test:m", PASS, 15)
     assert result.items[0].scorers[0].evidence.prompts["analyze"] == execution.prompt
+
+
+async def test_what_was_paid_before_a_run_was_cut_or_an_error_is_retried_stays_counted(tmp_path):
+    paid = {"json": PASS, "usage": Usage(total_tokens=10), "cost": Cost(amount=1)}
+    broken = ScriptedReply(text="no verdict", usage=Usage(total_tokens=5), cost=Cost(amount=0.5))
+    model = ScriptedModel([broken, broken, ScriptedReply(**paid)], address="here")
+    options = {"data": saved("a"), "scorers": [judged(model)], "store": tmp_path / "runs.db"}
+    first = await run_evals(**options)
+    assert (first.means[0].errors, first.summary.judge.cost) == (1, Cost(amount=1))
+    second = await retry(first.run, Eval(**options))
+    assert (second.means[0].n, second.summary.judge.cost, second.summary.judge.failed) == (1, Cost(amount=2), 1)
+    records = second.items[0].scorers[0].judge["analyze"].executions
+    assert [record.status for record in records] == ["failed", "success"]
+
+
+async def test_the_first_step_of_a_cut_row_stays_counted(tmp_path):
+    reply = ScriptedReply(json=PASS, usage=Usage(total_tokens=10))
+    model = ScriptedModel(reply, address="here")
+    scorer = judged(model).generate_reason(Prompt("why", create=lambda ctx: "Why?"))
+    options = {"data": saved("a"), "scorers": [scorer], "store": tmp_path / "runs.db"}
+    first = await run_evals(**options, budget=Budget(tokens=10))
+    assert (first.status, first.items[0].scorers[0].status) == ("stopped", "not_run")
+    assert first.summary.judge.usage.total == 10
+    second = await resume(first.run, Eval(**options))
+    assert (second.status, second.summary.judge.usage.total, len(model.calls)) == ("complete", 20, 2)

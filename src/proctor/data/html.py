@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from proctor.data.failures import failures_of
+from proctor.data.judge_text import judge_text
 from proctor.data.shown import count_of
 from proctor.data.table import column_cells, footer
 from proctor.data.width import printable
@@ -32,7 +33,7 @@ _LEFT = ' style="text-align:left;vertical-align:top"'
 
 def result_html(result: EvalResult) -> str:
     """The result as one `<div>`. Of what failed, the first 50 rows; of tags, the first 30."""
-    parts = [_head(result), _table(column_cells(result.means)), *_tags(result.tags), *_failed(result)]
+    parts = [_head(result), _table(column_cells(result.means)), *_tags(result.tags), *_failed(result), *_judges(result)]
     return f"<div{_AS_TEXT}>{''.join(parts)}<p><small>{_text(footer(result))}</small></p></div>"
 
 
@@ -69,6 +70,12 @@ def _failed(result: EvalResult) -> list[str]:
     shown = failures[:_SHOWN_ROWS]
     rows = [["item", "column", "why", "reply"], *(cells for row in shown for cells in _cells(row))]
     return [_folded("What failed", len(failures), len(shown), _table(rows, left=4), opened=True), note]
+
+
+def _judges(result: EvalResult) -> list[str]:
+    """What judges did and took, folded: one line for each scorer that asked one."""
+    rows = [[mean.column.label, judge_text(mean.judge)] for mean in result.means if mean.judge is not None]
+    return [_folded("What judges took", len(rows), len(rows), _table([["scorer", ""], *rows], left=2))] if rows else []
 
 
 def _cells(row: FailedRow) -> Iterable[list[str]]:

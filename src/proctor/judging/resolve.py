@@ -67,7 +67,8 @@ def require_askable(judge: Judge | None, *, whose: str) -> JudgeModel:
 
 def _access() -> tuple[tuple[str, str], ...]:
     """Keys and addresses as they are set now: another key is another model."""
-    return tuple(sorted(it for it in os.environ.items() if it[0].endswith(("_API_KEY", "_BASE_URL"))))
+    names = [name for name in os.environ if name.endswith(("_API_KEY", "_BASE_URL"))]
+    return tuple((name, os.environ.get(name, "")) for name in sorted(names))
 
 
 def _is_of(value: Any, package: str) -> bool:

@@ -41,9 +41,13 @@ class Window:
         self._judge = judge
         self._model = model
         self._fence = fence
-        self._overhead = "" if schema is None else schema_in_words(schema.json)
+        self._schema = schema
         self._tokens = judge.window if judge.window is not None else model.window
         self._answer = (judge.settings or {}).get("max_tokens") or _ANSWER_TOKENS
+
+    @property
+    def _overhead(self) -> str:
+        return "" if self._schema is None else schema_in_words(self._schema.json)
 
     async def fitting(
         self, parts: Sequence[Any], system: str, *, ask: Callable[[Sequence[Any], str], Awaitable[CachedCall]]

@@ -1,7 +1,7 @@
 """What a run of a plan would ask, without anything being asked.
 
-Of an item that carries its output, the gates and scorers do run, as they do in a run, up to the first answer that only
-a judge can give: so its prompt is known, and so is who declines before. Of all else the prompts are assumed.
+Of an item that carries its output, judged scorers do run, as they do in a run, up to the first answer that only a judge
+can give: so its prompt is known, and so is who declines before. Of all else the prompts are assumed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from proctor.data.item import Item, item_content
 from proctor.data.plain import canonical_json
 from proctor.data.reply import ItemResult
 from proctor.data.shown import count_of
-from proctor.errors import EncodingError
+from proctor.errors import EncodingError, ProctorError, UsageError
 from proctor.judging.budget import as_budget
 from proctor.judging.cache import CacheNotes
 from proctor.judging.call_cache import CallCache
@@ -39,7 +39,7 @@ async def estimate_plan(plan: Plan) -> PlanEstimate:
     """What a run of the plan would ask of its target and judges, and about what the judges would cost.
 
     No model and no target is asked, and nothing is written. Steps that are functions do run, for items that carry their
-    output. Raises `UsageError` for a judge that cannot be asked.
+    output. Raises `UsageError` for a judge that cannot be asked, or a store that cannot be read.
     """
     counted = _Counted()
     if plan.stream is not None:
@@ -61,8 +61,13 @@ async def estimate_plan(plan: Plan) -> PlanEstimate:
 async def _walk(plan: Plan, counted: _Counted) -> None:
     """Run what needs no judge, of the rows that have their replies."""
     evaluation = plan.evaluation
+    cache = _cache_of(plan)
+    try:
+        await cache.get("none")  # a store that cannot be read is told here, once
+    except ProctorError as problem:
+        raise UsageError(str(problem), code=problem.code) from problem
     rows = iter(_saved_rows(plan))
-    runner = RowRunner(None, evaluation, Recording(None), calls=DryCalls(_cache_of(plan)))
+    runner = RowRunner(None, evaluation, Recording(None), calls=DryCalls(cache))
 
     async def work() -> None:
         for row in rows:
@@ -72,11 +77,21 @@ async def _walk(plan: Plan, counted: _Counted) -> None:
 
 
 def _saved_rows(plan: Plan) -> Iterator[Row]:
-    """Those with a judge to be asked, repeats and all: a cache has the answers of each by themselves."""
+    """Those with a judge to be asked, repeats and all: a cache has the answers of each by themselves.
+
+    Scorers without a judge are left out, but for gates that may save the scorers behind them.
+    """
+    skips = plan.evaluation.skip_scorers_after_gate_failure
     for row in plan.rows:
-        if row.reply is not None and any(cell.scorer.prompts for cell in row.cells):
+        gates, scorers = _judged(row.gates), _judged(row.scorers)
+        if row.reply is not None and (gates or scorers):
+            gates = row.gates if skips and scorers else gates
             for repeat in range(plan.evaluation.repeats):
-                yield replace(row, id=(row.id[0], repeat))
+                yield replace(row, id=(row.id[0], repeat), gates=gates, scorers=scorers)
+
+
+def _judged(cells: Sequence[Cell]) -> tuple[Cell, ...]:
+    return tuple(cell for cell in cells if cell.scorer.prompts)
 
 
 def _cache_of(plan: Plan) -> CallCache:

@@ -47,8 +47,11 @@ def what_holds(found: ItemResult, row: Row, *, redacted: Redacted | None = None)
 
 
 def what_to_go_on_from(found: ItemResult, row: Row, *, target: Target | None) -> tuple[tuple[Reply, ...], Have]:
-    """The replies that need not be asked for, and the outcomes that are there; nothing when the row is begun anew."""
-    have = {outcome.column: outcome for outcome in found.outcomes if outcome.status != "not_run"}
+    """The replies that need not be asked for, and the outcomes that are there; nothing when the row is begun anew.
+
+    An outcome that is not there may have asked judges before it was left: those answers were paid for.
+    """
+    have = {outcome.column: outcome for outcome in found.outcomes if outcome.status != "not_run" or outcome.judge}
     replies, needed = found.replies, max(len(row.turns), 1)
     if len(replies) == needed:
         return replies, have

@@ -45,7 +45,7 @@ class RowScorer:
         origin: Origin | None,
         have: Mapping[Column, Outcome],
     ) -> Outcomes:
-        """The outcomes of these cells, in order; those in *have* are taken as they are."""
+        """The outcomes of these cells, in order; those in *have* are taken as they are, but for what was not run."""
         if not cells:
             return _NONE
         outcomes: list[Any] = [None] * len(cells)
@@ -53,10 +53,13 @@ class RowScorer:
         try:
             for place, cell in enumerate(cells):
                 known = have.get(cell.column) if have else None
-                if known is not None or (known := self._strikes.refuse(cell)) is not None:
+                left = known if known is not None and known.status == "not_run" else None
+                if left is not None or known is None:
+                    known = self._strikes.refuse(cell)
+                if known is not None:
                     outcomes[place] = known
                     continue
-                walk = Walk(cell.scorer, run, column=cell.column, origin=origin)
+                walk = Walk(cell.scorer, run, column=cell.column, origin=origin, left=left)
                 now = walk.start()
                 if type(now) is Outcome:
                     outcomes[place] = now

@@ -8,6 +8,7 @@ scorer whose steps are all `def` goes to a thread whole, in one hop. Whatever ha
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Mapping
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -52,15 +53,24 @@ Request: TypeAlias = Hop | Wait
 class Walk(StepContext):
     """One scorer on its way through one run. It is also the context that the steps see.
 
-    `start`, and when that gives no outcome, `drive`. *raised*: the exception behind an error outcome.
+    `start`, and when that gives no outcome, `drive`. *left*: what an earlier walk of this cell came to before it was
+    broken off; the judges that it asked stay in the record. *raised*: the exception behind an error outcome.
     """
 
     __slots__ = (
-        "_at", "_began", "_column", "_judged", "_label", "_origin", "_reason", "_run_id", "_scorer", "_steps", "raised",
+        "_at", "_began", "_column", "_judged", "_label", "_left", "_origin", "_reason", "_run_id", "_scorer", "_steps",
+        "raised",
     )  # fmt: skip
 
     def __init__(
-        self, scorer: Scorer, run: ScorerRun, *, column: Column, origin: Origin | None = None, run_id: str | None = None
+        self,
+        scorer: Scorer,
+        run: ScorerRun,
+        *,
+        column: Column,
+        origin: Origin | None = None,
+        run_id: str | None = None,
+        left: Outcome | None = None,
     ) -> None:
         self.run = run
         self._fence = None
@@ -71,6 +81,7 @@ class Walk(StepContext):
         self._column = column
         self._origin = origin
         self._run_id = run_id
+        self._left = left
         self._label: str | None = None
         self._reason: str | None = None
         self._at = -1  # the place of the step at work, -1 before the first
@@ -150,7 +161,7 @@ class Walk(StepContext):
         evidence = None
         kept = None if self.score is MISSING else self.score
         found, finding = self.preprocess, self.analyze
-        prompts, records = _records(self._judged) if self._judged else (None, None)
+        prompts, records = _records(self._judged, self._left) if self._judged or self._left else (None, None)
         if found is not MISSING or finding is not MISSING or records or (kept is not None and score is None):
             if records or not self._scorer.builtin:
                 found, finding = _settled(found), _settled(finding)
@@ -241,11 +252,19 @@ class Walk(StepContext):
             return end.value  # type: ignore[no-any-return]
 
 
-def _records(judged: Mapping[StepName, Asking]) -> tuple[dict[str, str] | None, dict[str, JudgeRecord] | None]:
-    """The prompts of the judged steps that ended well, and the records of all that asked a judge."""
-    records: dict[str, JudgeRecord] = {name: asking.record for name, asking in judged.items() if asking.asked}
-    asked = [(name, execution) for name, record in records.items() for execution in record.executions]
+def _records(
+    judged: Mapping[StepName, Asking] | None, left: Outcome | None
+) -> tuple[dict[str, str] | None, dict[str, JudgeRecord] | None]:
+    """The prompts of the judged steps that ended well; the records of all that asked a judge, earlier ones first."""
+    now: dict[str, JudgeRecord] = {name: asking.record for name, asking in (judged or {}).items() if asking.asked}
+    asked = [(name, execution) for name, record in now.items() for execution in record.executions]
     prompts = {name: execution.prompt for name, execution in asked if execution.status == "success"}
+    records: dict[str, JudgeRecord] = {**(left.judge if left else {})}
+    for name, record in now.items():
+        earlier = records.get(name)
+        records[name] = (
+            record if earlier is None else replace(record, executions=earlier.executions + record.executions)
+        )
     return prompts or None, records or None
 
 

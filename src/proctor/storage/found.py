@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Set
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from proctor.data.column import Column
-from proctor.data.outcome import Outcome
+from proctor.data.outcome import NotRun, Outcome
 from proctor.data.reply import ItemResult
 from proctor.errors import ProctorError
 from proctor.running.kept import Beginning
@@ -156,7 +157,7 @@ class Found:
         ]
 
     def _result(self, row: RowId, item: Any, replies: list[Any], outcomes: list[tuple[int, Outcome]]) -> ItemResult:
-        kept = [outcome for sitting, outcome in outcomes if not self._is_stale(sitting, outcome)]
+        kept = [self._left(outcome) for sitting, outcome in outcomes if not self._is_stale(sitting, outcome)]
         whole = row in self.finished and len(kept) == len(outcomes)
         result = item_result(item, replies, outcomes=kept, ended=whole)
         if self._drops_errors and any(reply.error is not None for reply in result.replies):
@@ -164,9 +165,15 @@ class Found:
         return result
 
     def _is_stale(self, sitting: int, outcome: Outcome) -> bool:
-        if self._drops_errors and outcome.status == "error":
+        if self._drops_errors and outcome.status == "error" and not outcome.judge:
             return True
         return outcome.column in self._stale.get(sitting, ())
+
+    def _left(self, outcome: Outcome) -> Outcome:
+        """An error that is to be run again is not run yet; the judges that it asked were paid for."""
+        if self._drops_errors and outcome.status == "error":
+            return replace(outcome, status="not_run", cause=NotRun("stopped"), reason=None, label=None)
+        return outcome
 
 
 def _stale_columns(sitting: Sitting) -> dict[int, frozenset[Column]]:
