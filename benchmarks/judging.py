@@ -5,8 +5,9 @@ with the same prompts, schema and concurrency. Judged: a whole `run_evals` over 
 with one judged step, nothing cached. Rounds of both alternate on one event loop, and the least counts.
 
 Targets: 1.5 times the direct call at 64 at once; a server that lets in so many requests a second is kept 95 % busy and
-every item is scored; a judge with `concurrency=4` never has more than 4 calls in flight. `--full`: more items and
-rounds, and 200 requests a second besides.
+every item is scored, also where the judge is not told and finds out from what the server refuses; a judge with
+`concurrency=4` has 4 calls in flight and never more. `--full`: more items and rounds, and 200 requests a second
+besides, for a quiet machine: with the client near 100 % of a processor, that is the limit and not the server.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ import json
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from timing import judged, least, reference
 
@@ -27,8 +28,8 @@ from proctor.judging.request import CallRequest
 from proctor.judging.structured import read_reply
 
 FULL = "--full" in sys.argv
-ITEMS, ROUNDS, CONCURRENCY = (2_000, 7, 64) if FULL else (500, 7, 64)
-RATES, SECONDS = ((50, 200), 20) if FULL else ((50,), 8)
+ITEMS, ROUNDS, CONCURRENCY = (2_000, 7, 64) if FULL else (1_000, 5, 64)
+RATES, SECONDS = ((50, 200), 20) if FULL else ((50,), 12)
 TIMES, BUSY_PERCENT, AT_ONCE = 1.5, 95.0, 4
 REPLY = '{"score": 0.75}'
 ANSWER = "It is sunny in Brooklyn, and it will rain tomorrow. Take an umbrella, and leave the car where it is. " * 4
@@ -158,17 +159,19 @@ def print_over_direct():
 
 
 def print_busy():
-    print("\nA server that lets in so many requests a second")
+    print("\nA server that lets in so many requests a second; told: requests_per_minute=, untold: it answers 429")
     for rate in RATES:
         for name, limits in (("told", {"requests_per_minute": 60 * rate}), ("untold", {})):
             items = make_items(rate * SECONDS)
             with serving("--rate", str(rate)) as server:
+                cpu, wall = time.process_time(), time.perf_counter()
                 scored = asyncio.run(whole(items, [judged_scorer(server.url, **limits)]))
-            traffic, lost = server.traffic, len(items) - scored
-            percent = 100 * (traffic["busy"] or 0)
+                cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+            percent, lost = 100 * (server.traffic["busy"] or 0), len(items) - scored
             row = f"{rate} a second, {name}: % busy"
-            print(f"  {row:<34}{percent:10.1f}  {judged(percent, BUSY_PERCENT, least=True)}")
-            print(f"  {'  items lost':<34}{lost:10}  {judged(lost, 0)}   ({traffic['refused']:,} refused)")
+            beside = f"{server.traffic['refused']:,} refused, the client at {100 * cpu / wall:.0f} % of a processor"
+            print(f"  {row:<34}{percent:10.1f}  {judged(percent, BUSY_PERCENT, least=True)}  ({beside})")
+            print(f"  {'items lost':<34}{lost:10}  {judged(lost, 0)}")
 
 
 def print_in_flight():
@@ -186,35 +189,31 @@ def print_in_flight():
 
 def print_parts():
     limiter, limits, schema, item = Limiter(), Limits(concurrency=CONCURRENCY), score_schema(0, 1), make_items(1)[0]
-    loop = asyncio.new_event_loop()
+    fence = Fence()
+    prompt = fence(item.output, "answer")
 
     async def take_turn():
         async with await limiter.turn(limits, tokens=500) as turn:
             turn.done(420)
 
     def turn():
-        coroutine = take_turn()
-        try:
-            coroutine.send(None)
-        except StopIteration:
-            limiter._windows._sent.clear()  # a benchmark takes more turns than a minute has
+        with suppress(StopIteration):
+            take_turn().send(None)  # nobody is before it, so it never waits
 
     def key():
-        fence = Fence(boundary="4d1b7c20")
-        texts = [fence.neutral(RULES), fence.neutral(fence(item.output, "answer"))]
+        texts = [fence.neutral(RULES), fence.neutral(prompt)]
         return CallRequest(model="openai-chat:m", messages=texts, schema=schema.json).key
 
     parts = {
         "turn of the limiter": turn,
-        "prompt of two fenced texts": lambda: prompt_of(item),
-        "neutral texts and key of a request": key,
+        "fence, and two texts put in": lambda: prompt_of(item),
+        "key of the request": key,
         "reply read": lambda: read_reply(REPLY, schema, finish_reason="stop", prompt=item.input),
         "(reference)": reference,
     }
-    print("\nCPU µs of the parts of a judged step")
+    print("\nCPU µs of the parts of a judged step; the key is made only for a cache")
     for name, seconds in least(parts).items():
         print(f"  {name:<34}{seconds * 1e6:10.2f}")
-    loop.close()
 
 
 def main():
