@@ -94,7 +94,9 @@ def test_g01_each_way_to_fail_has_its_exit_code(proctor, write, text, code):
 @pytest.mark.parametrize(("words", "code"), [("not-scorable", 4), ("error", 0), ("none", 0)])
 def test_fail_on_says_what_counts(proctor, write, words, code):
     path = write("e = Eval(data=[{'output': 'x'}], scorers=[scorer(id='no')(lambda run: not_scorable('cannot tell'))])")
-    assert proctor("run", path, "--fail-on", words)[0] == code
+    ended, _, told = proctor("run", path, "--fail-on", words)
+    assert ended == code
+    assert ("Exit code 4: 1 outcome declined, which --fail-on not-scorable asks for" in told) is (code == 4)
 
 
 @pytest.mark.parametrize(("kinds", "code"), [("T", 3), ("TE", 4), ("TEG", 1), ("GET", 1), ("OT", 3), ("O", 0)], ids=str)

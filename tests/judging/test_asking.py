@@ -12,7 +12,7 @@ from proctor.errors import ModelError, UsageError
 from proctor.judging.fence import Fence
 from proctor.judging.structured import ReplyProblem
 from proctor.testing import ScriptedModel, ScriptedReply
-from tests.judging.asked import PASS, SCORE, asking, calls, failed, memory, put
+from tests.judging.asked import PASS, SCORE, asking, failed, put
 
 
 def texts(call):
@@ -247,75 +247,3 @@ async def test_callbacks_are_told_and_cannot_break_anything():
         "s.analyze: a callback of the judge raised ValueError: also mine",
         "s.analyze: a callback of the judge raised RuntimeError: mine",
     }
-
-
-# ── the cache ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-async def test_the_same_question_is_answered_from_the_cache_whatever_its_boundary():
-    model, through = ScriptedModel(ScriptedReply(json=PASS, cost=Cost(amount=2))), calls(memory())
-    records = []
-    for _ in range(2):
-        fence = Fence()
-        _, execution = await put(model, fence("Thanks!", "answer"), fence=fence, through=through)
-        records.append(execution)
-    assert len(model.calls) == 1
-    made, found = records
-    assert (made.cached, found.cached) == (False, True)
-    assert (found.cost, found.usage, found.output) == (made.cost, made.usage, made.output)
-    assert through.cost == 2  # spent once
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"prompt": "Is it polite?"},
-        {"instructions": "Judge well."},
-        {"settings": {"temperature": 1}},
-        {"schema": SCORE},
-        {"repeat": 1},
-        {"language": "Thai"},
-        {"output_mode": "tool"},
-    ],
-    ids=lambda other: next(iter(other)),
-)
-async def test_what_decides_the_answer_makes_another_question(other):
-    model = ScriptedModel(lambda call: {"score": 1, "verdict": "pass"})
-    through = calls(memory())
-    await put(model, through=through)
-    _, execution = await put(model, **({"through": through} | other))
-    assert not execution.cached
-    assert len(model.calls) == 2
-
-
-async def test_how_long_one_waits_does_not():
-    model, through = ScriptedModel([PASS]), calls(memory())
-    await put(model, through=through)
-    _, execution = await put(model, through=through, timeout=3, retries=1, concurrency=2)
-    assert execution.cached
-
-
-@pytest.mark.parametrize(
-    "reply", [ModelError("no", kind="rejected"), "?", ScriptedReply(text="{", finish_reason="length")], ids=str
-)
-async def test_failures_are_not_kept(reply):
-    tried = 1 if isinstance(reply, Exception) else 2
-    model, through = ScriptedModel([reply] * tried + [PASS]), calls(memory())
-    await failed(model, through=through, output_mode="native")
-    value, execution = await put(model, through=through, output_mode="native")
-    assert (value, execution.cached) == (PASS, False)
-
-
-async def test_identical_questions_in_flight_are_asked_once():
-    model, through = ScriptedModel(ScriptedReply(json=PASS, delay=0.02)), calls(memory())
-    found = await asyncio.gather(*(put(model, through=through) for _ in range(20)))
-    assert len(model.calls) == 1
-    assert [value for value, _ in found] == [PASS] * 20
-    assert sorted(execution.cached for _, execution in found) == [False] + [True] * 19
-    assert through.tokens == 15
-
-
-async def test_without_a_cache_every_question_is_asked():
-    model = ScriptedModel(ScriptedReply(json=PASS, delay=0.01))
-    await asyncio.gather(*(put(model) for _ in range(5)))
-    assert len(model.calls) == 5

@@ -15,6 +15,7 @@ from proctor.cli.streams import complain, say, say_bytes
 from proctor.data.codec import dumps
 from proctor.data.exit_code import first_of
 from proctor.data.result import EvalResult
+from proctor.data.shown import plural
 from proctor.errors import ProctorError
 from proctor.files.output import OutputFile
 from proctor.running.plan import Plan
@@ -47,6 +48,7 @@ class Results:
             say_result(result)
             keeper.ended(result)
             codes.append(result.exit_code(fail_on))
+            _say_if_declined(result, fail_on)
             if result.status == "cancelled":
                 left = [str(other.evaluation.name) for other in plans[place + 1 :]]
                 if left:
@@ -57,6 +59,14 @@ class Results:
     def text(self) -> str:
         """The document: the result, or a list of them."""
         return f"{dumps(self.ended if self.several else self.ended[0])}\n"
+
+
+def _say_if_declined(result: EvalResult, fail_on: Collection[str]) -> None:
+    """Tell of an exit code that nothing in the table explains: the verdict may be `passed`."""
+    others = [word for word in fail_on if word != "not-scorable"]
+    if result.exit_code(fail_on) != result.exit_code(others):
+        declined = plural(result.summary.not_scorable.total, "outcome")
+        complain(f"Exit code {result.exit_code(fail_on)}: {declined} declined, which --fail-on not-scorable asks for")
 
 
 @contextmanager
