@@ -47,10 +47,13 @@ async def test_replies_in_the_order_of_the_calls_whose_last_repeats():
     assert await answers(ScriptedModel("always"), "a", "b") == ["always", "always"]
 
 
-async def test_replies_by_a_piece_of_the_last_user_message():
+async def test_replies_by_a_piece_of_a_user_message_of_the_last_one_first():
     model = ScriptedModel({"refund": "yes", "*": "no"})
     assert await answers(model, "Was the refund fair?", "Was it polite?") == ["yes", "no"]
     asked = (Message("user", (Text("the refund"),)), Message("assistant", (Text("?"),)), Message("user", (Text("x"),)))
+    assert (await model.request(ModelCall(messages=asked))).text == "yes"  # the one before the last, then
+    model = ScriptedModel({"refund": "yes", "polite": "no"})
+    asked = (*asked[:2], Message("user", (Text("Was it polite?"),)))
     assert (await model.request(ModelCall(messages=asked))).text == "no"
 
 

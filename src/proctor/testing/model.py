@@ -20,9 +20,9 @@ __all__ = ["ScriptedModel"]
 class ScriptedModel:
     """A judge's model with set replies; it can be asked from several threads and loops.
 
-    *replies*: a list, taken in the order of the calls, whose last one repeats; a mapping from a piece of the last user
-    message to its reply, with `*` for all others; a function, `def` or `async def`, of the `ModelCall`; or one reply.
-    A reply is a text, sent as it is; a value (a mapping, a list, a dataclass, a pydantic object), sent as JSON; a
+    *replies*: a list, taken in the order of the calls, whose last one repeats; a mapping from a piece of a user
+    message, of the last one first, to its reply, with `*` for all others; a function, `def` or `async def`, of the
+    `ModelCall`; or one reply. A reply is a text, sent as it is; a value (a mapping, a list, a dataclass, a pydantic object), sent as JSON; a
     `ScriptedReply`; or an exception to raise, a `ModelError` as a rule.
 
     *modes*, *accepts*, *window* and *price* are what it says of itself. Each has an *address* of its own, so that none
@@ -89,7 +89,7 @@ class ScriptedModel:
                 self._in_flight -= 1
 
     async def _answer(self, call: ModelCall, number: int) -> ModelAnswer:
-        reply: ScriptedReply = await self._script.reply(call, number=number, prompt=_prompt(call.messages))
+        reply: ScriptedReply = await self._script.reply(call, number=number, prompts=_prompts(call.messages))
         if reply.delay:
             await asyncio.sleep(reply.delay)
         if reply.throw is not None:
@@ -104,6 +104,6 @@ class ScriptedModel:
         )
 
 
-def _prompt(messages: tuple[Message, ...]) -> str:
-    """The text of the last user message."""
-    return next((message.text for message in reversed(messages) if message.role == "user"), "")
+def _prompts(messages: tuple[Message, ...]) -> list[str]:
+    """The texts of the user messages, from last to first."""
+    return [message.text for message in reversed(messages) if message.role == "user"]

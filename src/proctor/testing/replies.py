@@ -87,20 +87,25 @@ class Script:
         else:
             self.in_turn = [self.read(replies)]
 
-    async def reply(self, call: Any, *, number: int, prompt: str) -> Any:
-        """The reply to the call of this *number*, counted from 0, whose last user message is *prompt*."""
+    async def reply(self, call: Any, *, number: int, prompts: Sequence[str]) -> Any:
+        """The reply to the call of this *number*, counted from 0. *prompts*: its user messages, from last to first.
+
+        A piece of the last one counts before a piece of an earlier one: whoever asks again gets the same reply.
+        """
         if self.function is not None:
             given = self.function(call)
             return self.read(await given if isawaitable(given) else given)
         if self.in_turn:
             return self.in_turn[min(number, len(self.in_turn) - 1)]
-        for piece, reply in self.by_prompt.items():
-            if piece != "*" and piece in prompt:
-                return reply
+        for prompt in prompts:
+            for piece, reply in self.by_prompt.items():
+                if piece != "*" and piece in prompt:
+                    return reply
         if "*" in self.by_prompt:
             return self.by_prompt["*"]
+        asked = shown(next(iter(prompts), ""))
         raise UsageError(
-            f"{self.owner} has no reply to {shown(prompt)}, and none for '*'. A mapping is by pieces of the prompt; "
+            f"{self.owner} has no reply to {asked}, and none for '*'. A mapping is by pieces of the prompt; "
             f"for one reply that is a mapping write [{{...}}]"
         )
 

@@ -13,7 +13,7 @@ from proctor.judging.judge import OutputMode
 from proctor.testing.faults import Status
 from proctor.testing.http import HttpAnswer, HttpRequest
 from proctor.testing.replies import ScriptedReply
-from proctor.testing.wire import Api, answer_body, mode_of, prompt_of, rough_usage, tool_of
+from proctor.testing.wire import Api, answer_body, mode_of, prompts_of, rough_usage, tool_of
 
 __all__ = ["APIS", "ServedRequest", "error_answer", "json_answer", "reply_answer", "request_of"]
 
@@ -27,23 +27,28 @@ _SECRET = ("authorization", "cookie", "key", "token")
 class ServedRequest(Value):
     """A request as it came. *headers*: names in small letters; of those that hold secrets, only that they were sent.
 
-    *api*: `chat` or `responses`. *body*: the JSON object. *prompt*: the text of the last user message. *mode*: how it
-    says what the answer must be.
+    *api*: `chat` or `responses`. *body*: the JSON object. *prompts*: the texts of its user messages, from last to
+    first. *mode*: how it says what the answer must be.
     """
 
     path: str
     headers: Mapping[str, str]
     api: Api
     body: Mapping[str, Any]
-    prompt: str
+    prompts: tuple[str, ...]
     mode: OutputMode
+
+    @property
+    def prompt(self) -> str:
+        """The text of the last user message."""
+        return next(iter(self.prompts), "")
 
 
 def request_of(got: HttpRequest, *, path: str, body: dict[str, Any]) -> ServedRequest:
     """What was asked, read from what came."""
     headers = {name: "***" if any(word in name for word in _SECRET) else value for name, value in got.headers.items()}
     return ServedRequest(
-        path=path, headers=headers, api=APIS[path], body=body, prompt=prompt_of(body), mode=mode_of(body)
+        path=path, headers=headers, api=APIS[path], body=body, prompts=tuple(prompts_of(body)), mode=mode_of(body)
     )
 
 

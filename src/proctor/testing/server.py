@@ -201,7 +201,7 @@ class ModelServer:
 
     async def _scripted(self, request: ServedRequest) -> HttpAnswer:
         number, self._asked = self._asked, self._asked + 1
-        given = await self._script.reply(request, number=number, prompt=request.prompt)
+        given = await self._script.reply(request, number=number, prompts=request.prompts)
         while isinstance(given, Slow):
             await asyncio.sleep(given.seconds)
             given = self._script.read(given.reply)

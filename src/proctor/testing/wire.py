@@ -10,16 +10,16 @@ from proctor.data.usage import Usage
 from proctor.judging.judge import OutputMode
 from proctor.testing.replies import ScriptedReply
 
-__all__ = ["Api", "answer_body", "mode_of", "prompt_of", "rough_usage", "schema_parameter", "tool_of"]
+__all__ = ["Api", "answer_body", "mode_of", "prompts_of", "rough_usage", "schema_parameter", "tool_of"]
 
 Api: TypeAlias = Literal["chat", "responses"]
 
 _INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
-def prompt_of(body: Mapping[str, Any]) -> str:
-    """The text of the last user message."""
-    return next((text for role, text in reversed(_messages(body)) if role == "user"), "")
+def prompts_of(body: Mapping[str, Any]) -> list[str]:
+    """The texts of the user messages, from last to first."""
+    return [text for role, text in reversed(_messages(body)) if role == "user"]
 
 
 def _messages(body: Mapping[str, Any]) -> list[tuple[Any, str]]:
