@@ -22,8 +22,8 @@ class ScriptedModel:
 
     *replies*: a list, taken in the order of the calls, whose last one repeats; a mapping from a piece of a user
     message, of the last one first, to its reply, with `*` for all others; a function, `def` or `async def`, of the
-    `ModelCall`; or one reply. A reply is a text, sent as it is; a value (a mapping, a list, a dataclass, a pydantic object), sent as JSON; a
-    `ScriptedReply`; or an exception to raise, a `ModelError` as a rule.
+    `ModelCall`; or one reply. A reply is a text, sent as it is; a value (a mapping, a list, a dataclass, a pydantic
+    object), sent as JSON; a `ScriptedReply`; or an exception to raise, a `ModelError` as a rule.
 
     *modes*, *accepts*, *window* and *price* are what it says of itself. Each has an *address* of its own, so that none
     is given what a cache keeps of another; name one to share, as a run that goes on in another process must. A reply
