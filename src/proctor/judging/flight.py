@@ -6,6 +6,8 @@ from collections.abc import Callable, Coroutine, Hashable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import WeakKeyDictionary
 
+from proctor.judging.waiting import Standing, limits_here
+
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Task
 
@@ -15,10 +17,11 @@ T = TypeVar("T")
 
 
 class _Flight:
-    __slots__ = ("is_taken", "task", "waiting")
+    __slots__ = ("is_taken", "limits", "task", "waiting")
 
-    def __init__(self, task: Task[Any]) -> None:
+    def __init__(self, task: Task[Any], limits: Standing) -> None:
         self.task = task
+        self.limits = limits
         self.waiting = 0
         self.is_taken = False
 
@@ -39,11 +42,13 @@ async def once(key: Hashable, make: Callable[[], Coroutine[Any, Any, T]]) -> tup
     flying = _FLYING.setdefault(loop, {})
     flight = flying.get(key)
     if flight is None:
-        flight = flying[key] = _Flight(loop.create_task(make()))
+        with limits_here() as limits:
+            flight = flying[key] = _Flight(loop.create_task(make()), limits)
         flight.task.add_done_callback(lambda task: _landed(flying, key, task))
     flight.waiting += 1
     try:
-        made = await asyncio.shield(flight.task)
+        with limits_here() as own, flight.limits.joined(own):
+            made = await asyncio.shield(flight.task)
         is_anothers, flight.is_taken = flight.is_taken, True
         return made, is_anothers
     finally:
