@@ -90,3 +90,13 @@ def test_loops_do_not_wait_for_each_other():
     for _ in range(2):
         assert asyncio.run(once("key", make)) == ("answer", False)
     assert make.asked == 2
+
+
+@pytest.mark.parametrize("leaver", [0, 1])
+async def test_one_who_gets_it_has_it_first_also_when_who_asked_first_is_gone(leaver):
+    make = Counted(wait=0.05)
+    tasks = [asyncio.create_task(once("key", make)) for _ in range(3)]
+    await asyncio.sleep(0.01)
+    tasks[leaver].cancel()
+    found = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [it[1] for it in found if isinstance(it, tuple)] == [False, True]

@@ -43,7 +43,7 @@ async def test_a_rate_limit_is_waited_for_and_counts_as_no_failure():
 
 
 async def test_a_rate_limit_without_end_is_an_error_in_the_end(monkeypatch):
-    monkeypatch.setattr(sending, "_PATIENCE", 1.5)
+    monkeypatch.setattr(sending, "_PATIENCE", 2.5)
     model = ScriptedModel(ModelError("slow down", kind="busy", retry_after=0.001))
     error, _ = await failed(model)
     assert error.kind == "busy"
@@ -105,3 +105,73 @@ async def test_a_model_may_say_how_many_it_takes_at_once():
     model.at_once = 1
     await asyncio.gather(*(put(model, f"{n}?", concurrency=4) for n in range(10)))
     assert model.most_in_flight == 1
+
+
+@pytest.mark.parametrize("limit", ["requests_per_minute", "concurrency"])
+async def test_a_stop_ends_the_wait_for_a_turn(limit):
+    through, options = calls(), {limit: 1, "output_mode": "native"}
+    model = ScriptedModel({"first": ScriptedReply(json=PASS, delay=60), "*": PASS})
+    holder = asyncio.create_task(put(model, "first", **options))
+    await asyncio.sleep(0)
+    waiting = [asyncio.create_task(failed(model, f"{n}?", through=through, **options)) for n in range(5)]
+    await asyncio.sleep(0.05)
+    through.stop("enough")
+    found = await asyncio.wait_for(asyncio.gather(*waiting), 10)
+    assert {type(error) for error, _ in found} == {CallsStopped}
+    assert len(model.calls) == 1
+    holder.cancel()
+
+
+async def test_a_stop_ends_the_wait_for_a_further_try(monkeypatch):
+    monkeypatch.setattr(sending, "_wait", lambda failed: 60.0)
+    through = calls()
+    waiting = asyncio.create_task(failed(ScriptedModel(ModelError("down", kind="unavailable")), through=through))
+    await asyncio.sleep(0.05)
+    through.stop("enough")
+    error, execution = await asyncio.wait_for(waiting, 10)
+    assert isinstance(error, CallsStopped)
+    assert (execution.attempt_count, execution.retry_count) == (1, 1)
+
+
+async def test_a_stop_may_come_from_another_thread():
+    through = calls()
+    waiting = asyncio.create_task(through.unless_stopped(asyncio.sleep(60)))
+    await asyncio.sleep(0.01)
+    await asyncio.to_thread(through.stop, "enough")
+    with pytest.raises(CallsStopped):
+        await asyncio.wait_for(waiting, 10)
+
+
+async def test_a_wait_that_is_cancelled_is_cancelled():
+    through = calls()
+    waiting = asyncio.create_task(through.unless_stopped(asyncio.sleep(60)))
+    await asyncio.sleep(0.01)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    through.stop("enough")
+
+
+async def test_a_rate_limit_of_hours_ends_the_calls_of_the_run():
+    through = calls()
+    model = ScriptedModel(ModelError("quota of the day", kind="busy", retry_after=36_000), name="day")
+    found = await asyncio.wait_for(
+        asyncio.gather(*(failed(model, f"{n}?", through=through, output_mode="native") for n in range(3))), 10
+    )
+    assert all(isinstance(error, ModelError | CallsStopped) for error, _ in found)
+    assert through.stopped == "test:day: it asks to wait for 36,000 s: quota of the day"
+
+
+async def test_a_server_that_is_down_for_hours_is_not_waited_for():
+    model = ScriptedModel(ModelError("maintenance", kind="unavailable", retry_after=36_000))
+    error, _ = await asyncio.wait_for(failed(model), 10)
+    assert error.kind == "unavailable"
+    assert len(model.calls) == 1
+
+
+async def test_pauses_that_the_server_does_not_name_count_as_long_as_they_are(monkeypatch):
+    monkeypatch.setattr(sending, "_PATIENCE", 0.5)
+    model = ScriptedModel(ModelError("slow down", kind="busy"))
+    error, _ = await asyncio.wait_for(failed(model), 10)
+    assert error.kind == "busy"
+    assert len(model.calls) == 1

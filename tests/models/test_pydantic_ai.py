@@ -245,7 +245,7 @@ async def test_a_model_object_is_asked_as_it_is():
     said = []
     model = PydanticAIModel(FunctionModel(say, model_name="mine"))
     assert isinstance(model, JudgeModel)
-    assert (model.id, model.provider, model.address) == ("function:mine", "function", None)
+    assert (model.id, model.provider) == ("function:mine", "function")
     given = await model.request(ask(schema=SCHEMA, mode="tool"))
     assert (given.text, given.cost) == ("It is.", Cost(amount=0.5, source="provider"))
     assert given.usage == Usage(input_tokens=3, output_tokens=4)
@@ -270,6 +270,16 @@ async def test_the_arguments_of_a_tool_are_json_however_they_came():
 
 async def test_the_test_model_of_pydantic_ai_works():
     assert (await PydanticAIModel(AnyModel(custom_output_text="ok")).request(ask())).text == "ok"
+
+
+def test_models_that_are_called_the_same_and_answer_as_they_like_share_no_kept_answers():
+    def made():
+        return FunctionModel(lambda messages, info: ModelResponse(parts=[TextPart("ok")]))
+
+    for make in (made, AnyModel, lambda: FallbackModel(made(), AnyModel())):
+        one, other = PydanticAIModel(make()), PydanticAIModel(make())
+        assert one.id == other.id
+        assert one.address != other.address
 
 
 async def test_a_model_that_asks_others_is_one_too():

@@ -1,6 +1,7 @@
 """A run ends when its models took what it may spend, and goes on from there."""
 
 from dataclasses import replace
+from time import perf_counter
 
 import pytest
 
@@ -131,3 +132,11 @@ def test_a_store_knows_its_answers_before_a_run_begins(tmp_path):
     recorder = Store(where).recorder()
     assert "NoCache" in type(recorder.kept_calls).__name__
     assert not where.exists()
+
+
+def test_who_waits_for_a_turn_does_not_hold_up_the_end():
+    model = charging()
+    began = perf_counter()
+    result = run_evals_sync(data=SAVED, scorers=[fair(model, requests_per_minute=1)], budget=1, concurrency=4)
+    assert (result.status, len(model.calls)) == ("stopped", 1)
+    assert perf_counter() - began < 30  # the second turn comes after a minute

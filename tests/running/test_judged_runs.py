@@ -154,15 +154,17 @@ async def test_a_shortened_prompt_marks_its_outcome():
     assert "1 on a shortened prompt" in str(result)
 
 
+@pytest.mark.slow
 async def test_waiting_for_a_turn_is_not_the_scorers_time():
-    model = ScriptedModel(ScriptedReply(json=PASS, delay=0.04))
-    result = await run(judged(model, concurrency=1), saved(*map(str, range(8))), concurrency=8, scorer_timeout=0.2)
-    assert result.means[0].n == 8
+    model = ScriptedModel(ScriptedReply(json=PASS, delay=0.15))
+    result = await run(judged(model, concurrency=1), saved(*map(str, range(4))), concurrency=4, scorer_timeout=0.5)
+    assert result.means[0].n == 4
 
 
+@pytest.mark.slow
 async def test_a_scorer_that_is_timed_out_keeps_its_record():
     model = ScriptedModel(ScriptedReply(json=PASS, delay=60))
-    result = await run(judged(model), saved("a"), scorer_timeout=0.05)
+    result = await run(judged(model), saved("a"), scorer_timeout=0.4)
     outcome = result.items[0].scorers[0]
     assert outcome.error.code == "TIMEOUT"
     assert outcome.judge["analyze"].executions[0].status == "failed"

@@ -92,6 +92,14 @@ class AnswerSchema(Value):
         """The value of plain data. Raises `ReplyProblem` if it does not fit, or no more."""
         return self._guarded(self._restore, plain)
 
+    def fits(self, plain: Any) -> bool:
+        """Whether `restored` takes it: validators may have changed under a schema that did not."""
+        try:
+            self.restored(plain)
+        except ReplyProblem:
+            return False
+        return True
+
     def knows(self, data: Any, /) -> bool:
         """Whether the schema names every key in *data*, or allows any where it stands."""
         if self.wrapper is not None and not (isinstance(data, dict) and self.wrapper in data):

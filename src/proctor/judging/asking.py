@@ -28,7 +28,7 @@ from proctor.judging.modes import modes_of
 from proctor.judging.prompt import prompt_parts, refuse_files
 from proctor.judging.request import CallRequest
 from proctor.judging.resolve import require_askable
-from proctor.judging.run_calls import RunCalls
+from proctor.judging.run_calls import CallsStopped, RunCalls
 from proctor.judging.sending import Sender
 from proctor.judging.structured import Reading, ReplyProblem, read_reply, read_text
 from proctor.judging.window import Window
@@ -159,11 +159,18 @@ class Asking:
         async def ask() -> CachedCall:
             return await window.fitting(parts, system, ask=lambda *these: self._ask(model, *these))
 
-        answer = await answered(self._calls, self._request(model, parts, system, fence), call=ask)
+        request, schema = self._request(model, parts, system, fence), question.schema
+        while True:
+            try:
+                answer = await answered(self._calls, request, call=ask, fits=None if schema is None else schema.fits)
+                break
+            except CallsStopped:
+                if self._calls.stopped is not None:
+                    raise  # else it was another run's call, for which this one waited, and its budget
         self._call, self._cached = answer.call, answer.cached
         value = answer.call.output
-        if question.schema is not None:
-            value = question.schema.restored(value)
+        if schema is not None:
+            value = schema.restored(value)
         return value if question.of_answer is None else question.of_answer(value)
 
     def _system(self, fence: Fence) -> str:

@@ -18,7 +18,7 @@ class Budget(Value):
     """How much a run may spend, on judges and on targets that say what they took. Reached, it ends the run.
 
     *usd*: US dollars; *tokens*: read and written. Either or both. Calls that are in flight when it is reached are ended
-    and counted, so a run may go beyond it by those.
+    and counted, and conversations that were begun are held to their end: a run may go beyond it by those.
     """
 
     usd: float | None = None

@@ -197,12 +197,14 @@ async def answered(
     *,
     call: Callable[[], Awaitable[CachedCall]],
     notes: CacheNotes | None = None,
+    fits: Callable[[Any], bool] | None = None,
 ) -> Answer:
     """The answer of the cache; else that of *call*, kept when it is `cacheable`.
 
     While a call is in flight, others who ask the same wait for its answer, which is `cached` for them. *call* raises
     for a reply that cannot be used: nothing is kept then. A request without a key, a cache that cannot be read and one
-    that cannot be written cost a note in *notes*, never the answer.
+    that cannot be written cost a note in *notes*, never the answer. *fits*: whether a kept output is still an
+    answer; *call* is made when it is not, as when validators changed that are no part of the request.
     """
     if isinstance(cache, NotedCache):
         notes, cache = notes or cache.notes, cache.cache
@@ -213,7 +215,7 @@ async def answered(
 
     async def fetch() -> Answer:
         found = await guarded.get(key)
-        if found is not None:
+        if found is not None and (fits is None or fits(found.output)):
             return Answer(found, cached=True)
         made = await call()
         return Answer(await guarded.put(key, made) if cacheable(made) else made)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Coroutine, Hashable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import WeakKeyDictionary
 
+from proctor.judging.waiting import Standing, limits_here
+
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Task
 
@@ -15,18 +17,22 @@ T = TypeVar("T")
 
 
 class _Flight:
-    __slots__ = ("task", "waiting")
+    __slots__ = ("is_taken", "limits", "task", "waiting")
 
-    def __init__(self, task: Task[Any]) -> None:
+    def __init__(self, task: Task[Any], limits: Standing) -> None:
         self.task = task
+        self.limits = limits
         self.waiting = 0
+        self.is_taken = False
 
 
 _FLYING: Final[WeakKeyDictionary[AbstractEventLoop, dict[Hashable, _Flight]]] = WeakKeyDictionary()
 
 
 async def once(key: Hashable, make: Callable[[], Coroutine[Any, Any, T]]) -> tuple[T, bool]:
-    """What *make* gives, made once for all who ask for *key* at the same time; and whether another made it.
+    """What *make* gives, made once for all who ask for *key* at the same time; and whether another has it already.
+
+    So one of them, and no more, is the one who must count what it took: the first to ask, unless it was cancelled.
 
     A failure is everybody's. Whoever is cancelled leaves the others alone; when the last one is, the call is.
     """
@@ -35,13 +41,16 @@ async def once(key: Hashable, make: Callable[[], Coroutine[Any, Any, T]]) -> tup
     loop = asyncio.get_running_loop()
     flying = _FLYING.setdefault(loop, {})
     flight = flying.get(key)
-    is_mine = flight is None
     if flight is None:
-        flight = flying[key] = _Flight(loop.create_task(make()))
+        with limits_here() as limits:
+            flight = flying[key] = _Flight(loop.create_task(make()), limits)
         flight.task.add_done_callback(lambda task: _landed(flying, key, task))
     flight.waiting += 1
     try:
-        return await asyncio.shield(flight.task), not is_mine
+        with limits_here() as own, flight.limits.joined(own):
+            made = await asyncio.shield(flight.task)
+        is_anothers, flight.is_taken = flight.is_taken, True
+        return made, is_anothers
     finally:
         flight.waiting -= 1
         if not flight.waiting and not flight.task.done():

@@ -29,7 +29,7 @@ _LONG: Final = 20.0  # seconds after which nobody waits for the first call any m
 
 
 class Modes:
-    """What is known of one model. *known*: the way that worked last; None before one did."""
+    """What is known of one model. *known*: the way that worked first; None before one did."""
 
     def __init__(self, model: str) -> None:
         self.known: OutputMode | None = None

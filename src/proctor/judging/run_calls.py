@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ClassVar
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from proctor.data.usage import Cost, Usage
 from proctor.errors import ProctorError
@@ -11,7 +12,12 @@ from proctor.judging.budget import Budget
 from proctor.judging.cache import CacheNotes, NotedCache
 from proctor.judging.call_cache import CallCache
 
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop, Timeout
+
 __all__ = ["CallsStopped", "RunCalls"]
+
+T = TypeVar("T")
 
 
 class CallsStopped(ProctorError):
@@ -27,7 +33,7 @@ class RunCalls(NotedCache):
     is to be asked at all: a step is recorded as far as it came, and callbacks of judges are not called.
     """
 
-    __slots__ = ("_on_stop", "budget", "cost", "stopped", "tokens")
+    __slots__ = ("_on_stop", "_waiting", "budget", "cost", "stopped", "tokens")
 
     is_dry: ClassVar[bool] = False
 
@@ -45,16 +51,35 @@ class RunCalls(NotedCache):
         self.tokens = 0
         self.stopped: str | None = None
         self._on_stop = on_stop
+        self._waiting: dict[Timeout, AbstractEventLoop] = {}
 
     def check(self) -> None:
         """Raise `CallsStopped` when no more calls are to be made."""
         if self.stopped is not None:
             raise CallsStopped(f"not asked: the run was stopped ({self.stopped})")
 
+    async def unless_stopped(self, wait: Awaitable[T]) -> T:
+        """What *wait* gives. It is broken off with `CallsStopped` as soon as no more calls are to be made."""
+        import asyncio
+
+        try:
+            async with asyncio.timeout(None) as limit:
+                self._waiting[limit] = asyncio.get_running_loop()
+                return await wait
+        except TimeoutError:
+            if limit.expired():
+                self.check()
+            raise
+        finally:
+            self._waiting.pop(limit, None)
+
     def stop(self, reason: str) -> None:
         """Let no more calls be made. The first reason stands."""
         if self.stopped is None:
             self.stopped = reason
+            for limit, loop in list(self._waiting.items()):
+                with suppress(RuntimeError):  # its loop is closed
+                    loop.call_soon_threadsafe(_end, limit)
             if self._on_stop is not None:
                 self._on_stop(reason)
 
@@ -69,3 +94,8 @@ class RunCalls(NotedCache):
             self.stop(f"budget: {Budget(usd=budget.usd)} are spent (${self.cost:,.4f})")
         elif budget.tokens is not None and self.tokens >= budget.tokens:
             self.stop(f"budget: {budget.tokens:,} tokens are spent ({self.tokens:,})")
+
+
+def _end(limit: Timeout) -> None:
+    with suppress(RuntimeError):  # it was left meanwhile
+        limit.reschedule(0.0)

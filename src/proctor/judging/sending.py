@@ -1,7 +1,8 @@
 """A call on its way to a model: its turn, its deadline, its further tries, and what it took.
 
 The one layer that tries again. A rate limit is waited for, up to ten minutes in all; what else passes is tried again
-`retries` times; what would be the same for every call ends the calls of the run.
+`retries` times; what would be the same for every call ends the calls of the run, and so does a rate limit that is to be
+waited for longer.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ TIMEOUT: Final = 120.0
 RETRIES: Final = 3
 """Further tries, where the judge says nothing."""
 
-_PATIENCE = 600.0  # seconds that one call waits for rate limits in all
+_PATIENCE = 600.0  # seconds that one call waits for rate limits in all, and that a server is obeyed at a time
 _MOST_WAIT = 30.0
 _ANSWER_TOKENS = 500  # what an answer is taken to have, until it is there
 
@@ -65,7 +66,7 @@ class Sender:
         while True:
             self._calls.check()
             with not_counted():
-                turn = await self._limiter.turn(self._limits, tokens=tokens)
+                turn = await self._calls.unless_stopped(self._limiter.turn(self._limits, tokens=tokens))
             async with turn:
                 self.waited_ms += turn.waited_ms
                 self._calls.check()
@@ -78,25 +79,24 @@ class Sender:
                         self._calls.stop(f"{self._model.id}: {error}")
                     if not error.passes:
                         raise
-                    if error.kind == "busy":
-                        turn.busy(error.retry_after)
-                        if waited_for_limits >= _PATIENCE:
-                            raise
+                    busy, asked = error.kind == "busy", error.retry_after or 0.0
+                    if busy:
+                        turn.busy(min(asked, _PATIENCE) or None)
+                        waited_for_limits += max(self._limiter.paused_for, 1.0)  # nobody goes until then
+                        if asked > _PATIENCE:
+                            self._calls.stop(f"{self._model.id}: it asks to wait for {asked:,.0f} s: {error}")
                     else:
                         failed += 1
-                        if failed > self._tries:
-                            raise
-                    busy, asked = error.kind == "busy", error.retry_after or 0.0
+                    if failed > self._tries or max(waited_for_limits, asked) > _PATIENCE:
+                        raise
                 else:
                     turn.done(answer.usage.total if answer.usage else None)
                     self._count(answer)
                     return answer
             self.retries += 1
-            if busy:
-                waited_for_limits += max(asked, 1.0)  # the limiter lets nobody go until then
-            else:
+            if not busy:
                 with not_counted():
-                    await asyncio.sleep(max(asked, _wait(failed)))
+                    await self._calls.unless_stopped(asyncio.sleep(max(asked, _wait(failed))))
 
     async def _in_time(self, call: ModelCall) -> ModelAnswer:
         """The answer within the call's deadline, which our own models keep themselves."""

@@ -113,6 +113,8 @@ class Window:
         if self._judge.window is not None:
             return self._estimate(parts, system) + self._answer > self._tokens
         texts = [system, self._overhead, *(part.text for part in parts if isinstance(part, Text))]
+        if sum(map(len, texts)) <= 8 * self._tokens:
+            return False  # known without counting: no token is taken to be shorter
         return sum(map(least_tokens, texts)) > self._tokens
 
     def _estimate(self, parts: Sequence[Any], system: str) -> int:

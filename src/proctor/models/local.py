@@ -101,6 +101,8 @@ class LocalModel:
             if stop.is_set():
                 return ModelAnswer(text="")  # nobody waits for it
         try:
+            if stop.is_set():
+                return ModelAnswer(text="")
             begun()
             return loaded.ask(body, stop, model=self.id)
         finally:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
+from uuid import uuid4
 
 from proctor.data.usage import Cost, Usage
 from proctor.data.value import Value, shown
@@ -209,6 +211,9 @@ def _modes(profile: Mapping[str, Any]) -> tuple[OutputMode, ...]:
     return (*modes, "prompted")
 
 
+_OF_NOBODY: Final = re.compile(r"\b(?:function|test)\b")  # also within a fallback to one
+
+
 def _url(model: Model) -> str | None:
     from pydantic_ai.exceptions import UserError
 
@@ -219,13 +224,17 @@ def _url(model: Model) -> str | None:
 
 
 def _address(model: Model, *, provider: str) -> str | None:
-    """Where it is asked, if that is not the provider's own. What may hold a key or a password is left out."""
+    """Where it is asked, if that is not the provider's own. What may hold a key or a password is left out.
+
+    Models of functions and of tests are called the same, whatever they answer: each has an address of its own, so that
+    none is given what a cache keeps of another.
+    """
     from urllib.parse import urlsplit
 
     url = _url(model)
     known = PROVIDERS.get(provider)
     if not url:
-        return None
+        return f"object {uuid4().hex[:12]}" if _OF_NOBODY.search(model.system) else None
     parts = urlsplit(url)
     if known is not None and known.host == parts.hostname:
         return None
