@@ -4,15 +4,12 @@ import asyncio
 import warnings
 
 import pytest
-from pydantic import BaseModel, field_validator
 
 from proctor.data.message import File, Text
 from proctor.data.usage import Cost, Usage
 from proctor.data.value import MISSING
 from proctor.errors import ModelError, UsageError
-from proctor.judging.answer_schema import AnswerSchema
 from proctor.judging.fence import Fence
-from proctor.judging.run_calls import CallsStopped
 from proctor.judging.structured import ReplyProblem
 from proctor.testing import ScriptedModel, ScriptedReply
 from tests.judging.asked import PASS, SCORE, asking, calls, failed, memory, put
@@ -322,52 +319,3 @@ async def test_without_a_cache_every_question_is_asked():
     model = ScriptedModel(ScriptedReply(json=PASS, delay=0.01))
     await asyncio.gather(*(put(model) for _ in range(5)))
     assert len(model.calls) == 5
-
-
-async def test_a_kept_answer_that_the_validators_no_longer_take_is_asked_for_again():
-    def within(most):
-        class Answer(BaseModel):
-            word: str
-
-            @field_validator("word")
-            @classmethod
-            def _short(cls, word):
-                if len(word) > most:
-                    raise ValueError("too long")
-                return word
-
-        return AnswerSchema.of(Answer)
-
-    through, model = calls(memory()), ScriptedModel([{"word": "kindly"}, {"word": "kind"}])
-    assert (await put(model, through=through, schema=within(10)))[0].word == "kindly"
-    value, execution = await put(model, through=through, schema=within(4))
-    assert (value.word, execution.cached, len(model.calls)) == ("kind", False, 2)
-    value, execution = await put(model, through=through, schema=within(4))
-    assert (value.word, execution.cached, len(model.calls)) == ("kind", True, 2)
-
-
-async def test_a_run_that_is_stopped_does_not_stop_another_that_waits_for_the_same_call():
-    cache = memory()
-    stopped, going = calls(cache), calls(cache)
-    model = ScriptedModel(ScriptedReply(json=PASS, delay=0.02))
-    holder = asyncio.create_task(put(model, "first", through=stopped, concurrency=1))
-    await asyncio.sleep(0)
-    both = asyncio.gather(
-        failed(model, "same", through=stopped, concurrency=1), put(model, "same", through=going, concurrency=1)
-    )
-    await asyncio.sleep(0.005)
-    stopped.stop("enough")
-    (error, _), (value, execution) = await both
-    assert isinstance(error, CallsStopped)
-    assert (value, execution.cached, going.stopped) == (PASS, False, None)
-    await holder
-
-
-async def test_what_an_answer_took_is_counted_by_who_waited_for_it_when_who_asked_is_gone():
-    through = calls(memory())
-    model = ScriptedModel(ScriptedReply(json=PASS, delay=0.03))
-    first, second = (asyncio.create_task(put(model, through=through)) for _ in range(2))
-    await asyncio.sleep(0.01)
-    first.cancel()
-    _, execution = await second
-    assert (execution.cached, execution.model_call_count, len(model.calls)) == (False, 1, 1)
