@@ -260,8 +260,7 @@ class Asking:
         elif judge.output_mode is not None:
             answer = await call(judge.output_mode)
         else:
-            ways = model.modes
-            answer = await modes_of(sender.key).through(ways, call, schema=str(schema.json))
+            answer = await modes_of(sender.key).through(model.modes, call, schema=str(schema.json))
         self._last = answer
         await self._tell(judge.on_step_finish, answer)
         return answer
