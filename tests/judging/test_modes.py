@@ -55,6 +55,16 @@ async def test_a_schema_that_needs_another_way_changes_nothing_for_the_others():
     assert server.calls == ["native", "native", "tool", "prompted", "prompted", "native"]
 
 
+async def test_a_schema_that_worked_is_sent_so_whatever_is_rejected_later():
+    """A prompt may be rejected for what it says: trying it in other ways would be calls for nothing."""
+    server, modes = Server("native"), Modes("m")
+    await modes.through(WAYS, server.call(), schema="s")
+    server.takes = ()
+    with pytest.raises(ModelError):
+        await modes.through(WAYS, server.call(), schema="s")
+    assert server.calls == ["native", "native"]
+
+
 async def test_when_all_ways_are_rejected_the_first_error_counts():
     with pytest.raises(ModelError, match="native is not supported"):
         await Modes("m").through(WAYS, Server().call(), schema="s")

@@ -52,3 +52,14 @@ def test_its_memory_does_not_grow():
     for _ in range(10_000):
         total.add(chance.random())
     assert len(total._partials) < 10
+
+
+def test_sums_merge_exactly():
+    left, right, whole = ExactSum(), ExactSum(), ExactSum()
+    for n in range(100):
+        (left if n % 3 else right).add(0.1 * n)
+        whole.add(0.1 * n)
+    left.merge(right)
+    assert left.value == whole.value
+    left.merge(left)
+    assert left.value == 2 * whole.value

@@ -58,7 +58,8 @@ class JudgeTotals(Value):
     *executions*: judged steps; *failed* of them without an answer, *cached* answered without a call, *truncated* on a
     prompt that was cut, *repaired* from JSON that had to be mended. *calls*: model calls that completed. *usage*,
     *cost*: what was spent, so nothing of the cached ones; None when nothing was reported. *unpriced*: executions that
-    made calls whose price is not known: the cost is of the others. *duration_ms*: time in judged steps, in all.
+    made calls whose price is not known: the cost is of the others. *duration_ms*: time in judged steps, in all;
+    *waited_ms* of it for a turn, or for a rate limit to pass.
     """
 
     executions: int = 0
@@ -71,3 +72,4 @@ class JudgeTotals(Value):
     cost: Cost | None = None
     unpriced: int = 0
     duration_ms: float = 0.0
+    waited_ms: float = 0.0

@@ -28,9 +28,12 @@ def judge_text(totals: JudgeTotals) -> str:
     judged = f"{totals.executions} judged"
     parts = [f"{judged}, of them {', '.join(of_them)}" if of_them else judged]
     made = totals.executions - totals.cached
-    if made:
+    if totals.calls:
         parts += [plural(totals.calls, "call"), _tokens(totals), _money(totals, made)]
-        parts.append(f"{totals.duration_ms / made:.0f} ms each")
+    if made:
+        parts.append(f"{(totals.duration_ms - totals.waited_ms) / made:.0f} ms each")
+    if totals.waited_ms >= 1000:
+        parts.append(f"{totals.waited_ms / made / 1000:.1f} s waiting for a turn each")
     return "; ".join(parts)
 
 

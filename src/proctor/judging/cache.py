@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Lock
@@ -218,10 +218,23 @@ async def answered(
         if found is not None and (fits is None or fits(found.output)):
             return Answer(found, cached=True)
         made = await call()
-        return Answer(await guarded.put(key, made) if cacheable(made) else made)
+        return Answer(await _unbroken(guarded.put(key, made)) if cacheable(made) else made)
 
     answer, is_anothers = await once((id(cache), key), fetch)
     return replace(answer, cached=True) if is_anothers else answer
+
+
+async def _unbroken(put: Coroutine[Any, Any, CachedCall]) -> CachedCall:
+    """Keep what was paid for, also when nobody waits for it any more."""
+    import asyncio
+
+    task = asyncio.create_task(put)
+    _PUTTING.add(task)
+    task.add_done_callback(_PUTTING.discard)
+    return await asyncio.shield(task)
+
+
+_PUTTING: set[Any] = set()  # loops hold their tasks weakly
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, fields
 from math import isfinite
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from proctor.data.value import Value, shown
 from proctor.errors import UnknownName, UsageError
 
-__all__ = ["SETTINGS", "Judge", "OutputMode"]
+__all__ = ["DEFAULT_MODEL", "SETTINGS", "Judge", "OutputMode"]
+
+DEFAULT_MODEL: Final = "PROCTOR_JUDGE_MODEL"
+"""The environment variable that names the model of judges that name none."""
 
 OutputMode: TypeAlias = Literal["native", "tool", "prompted"]
 """How the schema of an answer reaches the model: as its own parameter, as a tool that must be called, or in words."""

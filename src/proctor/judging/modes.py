@@ -52,8 +52,10 @@ class Modes:
                 finally:
                     ahead.set()
             await _ended(ahead)
-        known = self._of_schemas.get(schema, self.known)
-        at = ways.index(known) if known in ways else 0
+        worked = self._of_schemas.get(schema)
+        if worked is not None and worked in ways:
+            return await call(worked)  # what is rejected now is something else than how the schema is sent
+        at = ways.index(self.known) if self.known in ways else 0
         return await self._try(ways[at:], call, schema)
 
     async def _try(self, ways: Sequence[OutputMode], call: Callable[[OutputMode], Awaitable[T]], schema: str) -> T:
@@ -71,10 +73,8 @@ class Modes:
         raise first or AssertionError("no ways")
 
     def _worked(self, way: OutputMode, schema: str, first: ModelError | None) -> None:
-        if self.known is None:
-            self.known = way
-        elif self.known != way:
-            self._of_schemas[schema] = way
+        self.known = self.known or way
+        self._of_schemas[schema] = way
         if first is not None:
             _log.warning("%s rejects how the answer's schema was sent; it is sent as %s: %s", self._model, way, first)
 

@@ -8,14 +8,11 @@ from typing import Any, Final
 
 from proctor.data.value import shown
 from proctor.errors import UsageError
-from proctor.judging.judge import Judge
+from proctor.judging.judge import DEFAULT_MODEL, Judge
 from proctor.judging.model import JudgeModel
 from proctor.plugins import import_object
 
-__all__ = ["DEFAULT_MODEL", "model_for", "require_askable"]
-
-DEFAULT_MODEL: Final = "PROCTOR_JUDGE_MODEL"
-"""The environment variable that names the model of judges that name none."""
+__all__ = ["model_for", "require_askable"]
 
 MISSING: Final = "SCORER_FAILED_TO_RUN_MISSING_MODEL_OR_INSTRUCTIONS"
 

@@ -20,8 +20,7 @@ from proctor.data.secret_texts import MARK
 from proctor.data.secrets import redact_text
 from proctor.data.value import Value
 from proctor.errors import EncodingError, ProctorError
-from proctor.judging.judge import Judge
-from proctor.judging.resolve import DEFAULT_MODEL
+from proctor.judging.judge import DEFAULT_MODEL, Judge
 from proctor.plugins import import_object
 from proctor.running.choice import Chosen
 from proctor.running.environment import git_state, versions_of

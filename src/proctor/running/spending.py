@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from proctor.data.judge import JudgeExecution, JudgeTotals
 from proctor.data.outcome import Outcome
@@ -17,13 +17,13 @@ _COUNTS = ("executions", "failed", "cached", "truncated", "repaired", "calls", "
 class Spending:
     """Counts executions as they come, in any order; sums of money and time are exact."""
 
-    __slots__ = ("costs", "counts", "ms", "usage")
+    __slots__ = ("costs", "counts", "ms", "usage", "waited_ms")
 
     def __init__(self) -> None:
         self.counts = dict.fromkeys(_COUNTS, 0)
         self.usage: Usage | None = None
         self.costs: dict[tuple[str, str], ExactSum] = {}
-        self.ms = ExactSum()
+        self.ms, self.waited_ms = ExactSum(), ExactSum()
 
     def add(self, outcome: Outcome) -> None:
         """Count what an outcome's judges did, whatever its status."""
@@ -42,6 +42,7 @@ class Spending:
             return  # what it took was spent, and counted, by the call that was made
         counts["calls"] += execution.model_call_count
         self.ms.add(execution.duration_ms or 0.0)
+        self.waited_ms.add(execution.waited_ms)
         if execution.usage is not None:
             self.usage = execution.usage if self.usage is None else self.usage + execution.usage
         if execution.cost is not None:
@@ -54,7 +55,13 @@ class Spending:
         """The sums; None when no judge was asked."""
         if not self.counts["executions"]:
             return None
-        return JudgeTotals(usage=self.usage, cost=total_cost(self.costs), duration_ms=self.ms.value, **self.counts)
+        return JudgeTotals(
+            usage=self.usage,
+            cost=total_cost(self.costs),
+            duration_ms=self.ms.value,
+            waited_ms=self.waited_ms.value,
+            **self.counts,
+        )
 
     def copy(self) -> Spending:
         """The same counts, to be counted on by themselves."""
@@ -70,17 +77,18 @@ class Spending:
             if part.usage is not None:
                 made.usage = part.usage if made.usage is None else made.usage + part.usage
             for of, total in part.costs.items():
-                made.costs.setdefault(of, ExactSum()).add(total.value)
-            made.ms.add(part.ms.value)
+                made.costs.setdefault(of, ExactSum()).merge(total)
+            made.ms.merge(part.ms)
+            made.waited_ms.merge(part.waited_ms)
         return made
 
 
-def total_cost(costs: dict[tuple[str, str], ExactSum]) -> Cost | None:
+def total_cost(costs: Mapping[tuple[str, str], ExactSum]) -> Cost | None:
     """Sums by (unit, source) as one cost; None when there is none, or when they are in several units."""
     units = {unit for unit, _ in costs}
     if len(units) != 1:
         return None
     total = ExactSum()
     for part in costs.values():
-        total.add(part.value)
+        total.merge(part)
     return Cost(amount=total.value, unit=units.pop(), source=", ".join(sorted({source for _, source in costs})))

@@ -9,13 +9,14 @@ a scorer.
 from __future__ import annotations
 
 import inspect
+import os
 from functools import partial
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from proctor.data.plain import canonical_json, plain
 from proctor.errors import EncodingError
-from proctor.judging.judge import Judge
+from proctor.judging.judge import DEFAULT_MODEL, Judge
 from proctor.scoring.callables import RunFunction
 from proctor.scoring.steps import Prompt, Step
 
@@ -39,7 +40,9 @@ def fingerprint(scorer: Scorer) -> str:
             content["steps"] = {name: _step(step) for name, step in scorer.steps.items()}
             content["prepare_run"] = scorer.prepare_run and function_content(scorer.prepare_run)
             content["type"] = [_schema(schema) for schema in scorer.type] if isinstance(scorer.type, tuple) else None
-        if scorer.judge is not None:
+        if scorer.questions:
+            content["judges"] = {name: _judge(question.judge) for name, question in scorer.questions.items()}
+        elif scorer.judge is not None:
             content["judge"] = _judge(scorer.judge)
         text = canonical_json(content)
     except (EncodingError, RecursionError):  # a function that closes over itself has no end
@@ -61,14 +64,14 @@ def _argument(value: Any) -> Any:
 
 def _step(step: Step) -> Any:
     if isinstance(step, Prompt):
-        asked = {"prompt": step.description, "create": function_content(step.create), "output": _schema(step.output)}
-        return asked if step.judge is None else asked | {"judge": _judge(step.judge)}
+        return {"prompt": step.description, "create": function_content(step.create), "output": _schema(step.output)}
     return function_content(step)
 
 
 def _judge(judge: Judge) -> dict[str, Any]:
     """What decides a judge's answers; not how long one waits for them, nor who looks on."""
-    model = judge.model if judge.model is None or isinstance(judge.model, str) else _name_of(judge.model)
+    model = judge.model or os.environ.get(DEFAULT_MODEL)
+    model = model if model is None or isinstance(model, str) else _name_of(model)
     decides = {name: plain(getattr(judge, name)) for name in _DECIDES if getattr(judge, name) is not None}
     return decides if model is None else {"model": model, **decides}
 

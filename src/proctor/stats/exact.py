@@ -37,6 +37,11 @@ class ExactSum:
             x = high
         partials[kept:] = [x]
 
+    def merge(self, other: ExactSum) -> None:
+        """Add another sum, exactly."""
+        for partial in list(other._partials):
+            self.add(partial)
+
     def copy(self) -> ExactSum:
         """The same sum, to be added to by itself."""
         made = ExactSum()
