@@ -34,6 +34,12 @@ def test_a_cause_is_one_of_its_kinds(cause):
     assert found.error is (cause if isinstance(cause, Failure) else None)
 
 
+def test_prompts_have_the_documents_names():
+    found = outcome(evidence=RunSnapshot(prompts={"analyze": "Is it kind?", "generate_reason": "Why?"}))
+    assert (found.analyze_prompt, found.generate_reason_prompt) == ("Is it kind?", "Why?")
+    assert (found.preprocess_prompt, outcome().generate_score_prompt) == (None, None)
+
+
 def test_a_score_before_an_error_is_evidence():
     failed = outcome(status="error", evidence=RunSnapshot(score=0.0, reason="r"))
     assert failed.score is None

@@ -132,6 +132,30 @@ async def test_nobody_waits_for_a_first_call_that_takes_long(monkeypatch):
     first.cancel()
 
 
+async def test_where_there_is_but_one_way_the_first_call_goes_ahead_too():
+    modes, called = Modes("m"), []
+
+    async def refuse():
+        called.append("refused")
+        await asyncio.sleep(0.001)
+        raise ModelError("no such key", kind="unauthorized")
+
+    async def look():
+        return first.done()
+
+    first = asyncio.create_task(modes.in_one_way(refuse))
+    await asyncio.sleep(0)
+    assert await modes.in_one_way(look)
+    assert isinstance(first.exception(), ModelError)
+    assert called == ["refused"]
+
+
+async def test_a_model_that_answered_in_one_way_is_waited_for_no_more():
+    server, modes = Server(*WAYS), Modes("m")
+    assert await modes.through(["native"], server.call(), schema="s") == "native"
+    assert await asyncio.gather(*(modes.in_one_way(lambda: server.call()("tool")) for _ in range(3))) == ["tool"] * 3
+
+
 async def test_after_a_first_call_that_failed_the_next_one_finds_the_way():
     server, modes = Server("native"), Modes("m")
 

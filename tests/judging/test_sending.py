@@ -72,12 +72,19 @@ async def test_what_is_the_same_for_every_call_ends_the_calls_of_the_run(kind):
 
 async def test_who_waits_for_a_turn_is_not_asked_when_the_run_was_stopped_meanwhile():
     through = calls()
-    model = ScriptedModel(ScriptedReply(throw=ModelError("no", kind="unauthorized"), delay=0.01))
+    model = ScriptedModel([PASS, ScriptedReply(throw=ModelError("no", kind="unauthorized"), delay=0.01)])
+    await put(model, through=through, output_mode="native")  # a first call goes alone
     found = await asyncio.gather(
         *(failed(model, f"{n}?", through=through, output_mode="native", concurrency=2) for n in range(8))
     )
-    assert len(model.calls) == 2
+    assert len(model.calls) == 1 + 2
     assert sum(isinstance(error, CallsStopped) for error, _ in found) == 6
+
+
+async def test_a_model_is_named_once_where_its_error_names_it():
+    through = calls()
+    await failed(ScriptedModel(ModelError("test:m: no such key", kind="unauthorized"), name="m"), through=through)
+    assert through.stopped == "test:m: no such key"
 
 
 async def test_t02_a_call_that_takes_too_long_names_the_setting():

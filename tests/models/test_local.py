@@ -52,7 +52,8 @@ async def test_it_answers_as_the_schema_says(path, capfd):
     assert first.text == second.text
     assert (first.finish_reason, first.cost, first.answered_by) == ("stop", Cost(amount=0.0, source="local"), model.id)
     assert first.usage.input_tokens > 0 < first.usage.output_tokens
-    assert len([it for it in local._loaded if str(it[0]) == model.address]) == 1
+    assert first.usage.total_tokens == first.usage.input_tokens + first.usage.output_tokens
+    assert len([it for it in local._loaded if it == (Path(model.address), model.window)]) == 1  # not one each
     assert capfd.readouterr() == ("", "")
 
 

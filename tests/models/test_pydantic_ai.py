@@ -248,7 +248,7 @@ async def test_a_model_object_is_asked_as_it_is():
     assert (model.id, model.provider) == ("function:mine", "function")
     given = await model.request(ask(schema=SCHEMA, mode="tool"))
     assert (given.text, given.cost) == ("It is.", Cost(amount=0.5, source="provider"))
-    assert given.usage == Usage(input_tokens=3, output_tokens=4)
+    assert given.usage == Usage(input_tokens=3, output_tokens=4, total_tokens=7)
     assert said[0][1].output_tools[0].parameters_json_schema == SCHEMA
 
 

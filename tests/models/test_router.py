@@ -8,6 +8,7 @@ from threading import Barrier
 import pydantic_ai.models.openai  # noqa: F401 - here, so that no test is slow for loading it
 import pytest
 
+from proctor.data.secrets import redact_text
 from proctor.errors import UnknownName, UsageError
 from proctor.judging.model import JudgeModel
 from proctor.models import router
@@ -84,8 +85,9 @@ def test_an_unknown_provider_is_an_unknown_name():
 
 def test_a_missing_key_is_named(monkeypatch):
     for name in ("openai:gpt-5", "openai-chat:gpt-5", "openai/gpt-5"):
-        with pytest.raises(UsageError, match="set the environment variable OPENAI_API_KEY"):
+        with pytest.raises(UsageError, match="set the environment variable OPENAI_API_KEY") as raised:
             resolve(name)
+        assert redact_text(raised.value.message) == raised.value.message  # as the command line shows it
     monkeypatch.setenv("OPENAI_API_KEY", "")
     with pytest.raises(UsageError, match="OPENAI_API_KEY"):
         resolve("openai:gpt-5")

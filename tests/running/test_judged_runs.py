@@ -86,16 +86,26 @@ async def test_j17_one_reply_that_cannot_be_read_leaves_nine_scores():
     assert result.summary.judge.failed == 1
 
 
+@pytest.mark.parametrize("settings", [{}, {"output_mode": "tool"}], ids=["any way", "one way"])
 @pytest.mark.parametrize("kind", ["unauthorized", "quota", "not_found"])
-async def test_what_is_the_same_for_every_call_stops_the_run_after_the_first(kind):
+async def test_what_is_the_same_for_every_call_stops_the_run_after_the_first(kind, settings):
     model = ScriptedModel(ModelError("the server says no", kind=kind), name="m")
-    result = await run(judged(model), saved(*map(str, range(50))), concurrency=8)
+    result = await run(judged(model, **settings), saved(*map(str, range(50))), concurrency=8)
     assert len(model.calls) == 1
     assert (result.status, result.stopped_by) == ("stopped", "test:m: the server says no")
     assert result.verdict is None
     mean = result.means[0]
     assert (mean.n, mean.errors, mean.not_run) == (0, 1, 49)
     assert result.exit_code() == 4
+
+
+async def test_a_step_that_asks_for_text_stops_it_after_the_first_too():
+    model = ScriptedModel(ModelError("no", kind="unauthorized"))
+    scorer = create_scorer(id="told", judge=Judge(model, instructions="Say why."))
+    scorer = scorer.generate_score(lambda ctx: 1).generate_reason(Prompt("why", create=lambda ctx: ctx.run.text))
+    result = await run(scorer, saved(*map(str, range(20))), concurrency=8)
+    assert len(model.calls) == 1
+    assert (result.status, result.means[0].errors, result.means[0].not_run) == ("stopped", 1, 19)
 
 
 async def test_a_budget_ends_a_run_with_what_it_has_and_a_resumed_one_completes_it(tmp_path):

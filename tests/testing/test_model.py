@@ -165,8 +165,9 @@ def test_several_loops_ask_it_and_each_reply_is_given_once():
         (lambda: ScriptedReply("x", json=1), "a text or json=, not both"),
         (lambda: ScriptedReply({"a": 1}), "json= takes any value"),
         (lambda: ScriptedReply("x", delay=-1), "0 or more seconds"),
+        (lambda: ScriptedReply("x", cost=0.01), "is a Cost, not 0.01"),
     ],
-    ids=["no list", "no mapping", "key", "none", "fault", "throw", "object", "modes", "both", "text", "delay"],
+    ids=["no list", "no mapping", "key", "none", "fault", "throw", "object", "modes", "both", "text", "delay", "cost"],
 )
 def test_what_is_no_script(make, says):
     with pytest.raises(Exception, match=says):

@@ -8,6 +8,8 @@ from proctor.data.usage import Cost
 
 __all__ = ["execution_text", "judge_text"]
 
+_LEAST = 0.0001
+
 
 def judge_text(totals: JudgeTotals) -> str:
     """One line of them.
@@ -28,9 +30,9 @@ def judge_text(totals: JudgeTotals) -> str:
     judged = f"{totals.executions} judged"
     parts = [f"{judged}, of them {', '.join(of_them)}" if of_them else judged]
     made = totals.executions - totals.cached
-    if totals.calls:
-        parts += [plural(totals.calls, "call"), _tokens(totals), _money(totals, made)]
     if made:
+        parts.append(plural(totals.calls, "call"))
+        parts += [_tokens(totals), _money(totals, made)] if totals.calls else []  # what was not answered took nothing
         parts.append(f"{(totals.duration_ms - totals.waited_ms) / made:.0f} ms each")
     if totals.waited_ms >= 1000:
         parts.append(f"{totals.waited_ms / made / 1000:.1f} s waiting for a turn each")
@@ -50,6 +52,8 @@ def _money(totals: JudgeTotals, made: int) -> str:
 
 
 def _amount(cost: Cost) -> str:
+    if 0 < cost.amount < _LEAST:  # some, and not none
+        return f"under ${_LEAST}" if cost.unit == "USD" else f"under {_LEAST} {cost.unit}"
     return f"${cost.amount:.4f}" if cost.unit == "USD" else f"{cost.amount:.4f} {cost.unit}"
 
 

@@ -148,6 +148,29 @@ class Outcome(Value):
         return self.evidence.analyze_step_result if self.evidence else MISSING
 
     @property
+    def preprocess_prompt(self) -> str | None:
+        """What a judge was asked in `preprocess`; None where none was, or where it could not answer."""
+        return self._prompt("preprocess")
+
+    @property
+    def analyze_prompt(self) -> str | None:
+        """The same in `analyze`."""
+        return self._prompt("analyze")
+
+    @property
+    def generate_score_prompt(self) -> str | None:
+        """The same in `generate_score`."""
+        return self._prompt("generate_score")
+
+    @property
+    def generate_reason_prompt(self) -> str | None:
+        """The same in `generate_reason`."""
+        return self._prompt("generate_reason")
+
+    def _prompt(self, step: str) -> str | None:
+        return ((self.evidence.prompts if self.evidence else None) or {}).get(step)
+
+    @property
     def truncated(self) -> bool:
         """Whether a judge was shown a shortened prompt."""
         return any(execution.truncated for record in self.judge.values() for execution in record.executions)

@@ -255,12 +255,11 @@ class Asking:
             )
             return await sender.send(asked)
 
-        if schema is None:
-            answer = await call("prompted")
-        elif judge.output_mode is not None:
-            answer = await call(judge.output_mode)
+        modes, settled = modes_of(sender.key), "prompted" if schema is None else judge.output_mode
+        if settled is not None:
+            answer = await modes.in_one_way(lambda: call(settled))
         else:
-            answer = await modes_of(sender.key).through(model.modes, call, schema=str(schema.json))
+            answer = await modes.through(model.modes, call, schema=str(schema and schema.json))
         self._last = answer
         await self._tell(judge.on_step_finish, answer)
         return answer

@@ -1,8 +1,8 @@
 """How a schema is sent to a model: the best way that it takes, found once in a process.
 
-The first call of a model goes ahead, so that a way that the model rejects costs one call, not one for each of a hundred
-in flight. The others wait until it has ended, whichever way, or has taken long. A way that worked is remembered for the
-model; where one schema needs another way, for that schema.
+The first call of a model goes ahead, so that a way that the model rejects, or a key, costs one call, not one for each
+of a hundred in flight. The others wait until it has ended, whichever way, or has taken long. A way that worked is
+remembered for the model; where one schema needs another way, for that schema.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ class Modes:
         self._model = model
         self._of_schemas: dict[str, OutputMode] = {}
         self._first: WeakKeyDictionary[AbstractEventLoop, Event] = WeakKeyDictionary()
+        self._first_alone: WeakKeyDictionary[AbstractEventLoop, Event] = WeakKeyDictionary()
+        self._answers = False
 
     async def through(
         self, ways: Sequence[OutputMode], call: Callable[[OutputMode], Awaitable[T]], *, schema: str
@@ -44,8 +46,10 @@ class Modes:
 
         Raises the `ModelError` of the first way when all are rejected, and any that is of another kind.
         """
-        if self.known is None and len(ways) > 1:
-            ahead, is_mine = self._ahead()
+        if len(ways) == 1:
+            return await self.in_one_way(lambda: self._try(ways, call, schema))
+        if self.known is None:
+            ahead, is_mine = _ahead(self._first)
             if is_mine:
                 try:
                     return await self._try(ways, call, schema)
@@ -57,6 +61,20 @@ class Modes:
             return await call(worked)  # what is rejected now is something else than how the schema is sent
         at = ways.index(self.known) if self.known in ways else 0
         return await self._try(ways[at:], call, schema)
+
+    async def in_one_way(self, call: Callable[[], Awaitable[T]]) -> T:
+        """What *call* gives, for which there is but one way. The first goes ahead, too: it may be the last."""
+        if not self._answers:
+            ahead, is_mine = _ahead(self._first_alone)
+            if is_mine:
+                try:
+                    answer = await call()
+                    self._answers = True
+                    return answer
+                finally:
+                    ahead.set()
+            await _ended(ahead)
+        return await call()
 
     async def _try(self, ways: Sequence[OutputMode], call: Callable[[OutputMode], Awaitable[T]], schema: str) -> T:
         first: ModelError | None = None
@@ -73,18 +91,20 @@ class Modes:
         raise first or AssertionError("no ways")
 
     def _worked(self, way: OutputMode, schema: str, first: ModelError | None) -> None:
+        self._answers = True
         self.known = self.known or way
         self._of_schemas[schema] = way
         if first is not None:
             _log.warning("%s rejects how the answer's schema was sent; it is sent as %s: %s", self._model, way, first)
 
-    def _ahead(self) -> tuple[Event, bool]:
-        """What is set when the first call of this loop has ended, and whether that is the one that asks."""
-        import asyncio
 
-        loop = asyncio.get_running_loop()
-        is_mine = loop not in self._first
-        return self._first.setdefault(loop, asyncio.Event()), is_mine
+def _ahead(first: WeakKeyDictionary[AbstractEventLoop, Event]) -> tuple[Event, bool]:
+    """What is set when the first call of this loop has ended, and whether that is the one that asks."""
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    is_mine = loop not in first
+    return first.setdefault(loop, asyncio.Event()), is_mine
 
 
 async def _ended(ahead: Event) -> None:

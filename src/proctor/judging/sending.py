@@ -76,7 +76,7 @@ class Sender:
                     answer = await self._in_time(call)
                 except ModelError as error:
                     if error.is_final:
-                        self._calls.stop(f"{self._model.id}: {error}")
+                        self._calls.stop(_named(self._model.id, str(error)))
                     if not error.passes:
                         raise
                     busy, asked = error.kind == "busy", error.retry_after or 0.0
@@ -122,6 +122,11 @@ class Sender:
         else:
             self.cost = _sum(self.cost, answer.cost)
         self._calls.spend(answer.usage, answer.cost)
+
+
+def _named(model: str, said: str) -> str:
+    """What was said, with the model that it is about, which most messages begin with."""
+    return said if said.startswith(model) else f"{model}: {said}"
 
 
 def _least(*counts: int | None) -> int | None:

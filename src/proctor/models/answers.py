@@ -34,12 +34,13 @@ def refusal_of(response: ModelResponse, text: str) -> str | None:
 
 
 def usage_of(usage: RequestUsage) -> Usage | None:
-    """The tokens as reported. A part that is 0 may be one that was not reported: it is left unknown."""
+    """The tokens as reported, and their sum. A part that is 0 may be one that was not reported: it is left unknown."""
     if usage.unmeasured_requests or not (usage.input_tokens or usage.output_tokens):
         return None
     return Usage(
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
+        total_tokens=usage.input_tokens + usage.output_tokens,
         reasoning_tokens=usage.output_reasoning_tokens or usage.details.get("reasoning_tokens") or None,
         cached_input_tokens=usage.cache_read_tokens or None,
         cache_creation_input_tokens=usage.cache_write_tokens or None,

@@ -182,7 +182,8 @@ def _answer(pieces: list[dict[str, Any]], *, model: str) -> ModelAnswer:
             text += (choice.get("delta") or choice.get("message") or {}).get("content") or ""
             reason = choice.get("finish_reason") or reason
         usage = piece.get("usage") or usage
-    counts = Usage(input_tokens=usage["prompt_tokens"], output_tokens=usage["completion_tokens"]) if usage else None
+    read, written = (usage["prompt_tokens"], usage["completion_tokens"]) if usage else (0, 0)
+    counts = Usage(input_tokens=read, output_tokens=written, total_tokens=read + written) if usage else None
     return ModelAnswer(
         text=text, finish_reason=reason, usage=counts, cost=Cost(amount=0.0, source="local"), answered_by=model
     )

@@ -114,7 +114,7 @@ def _check_installed(name: str, provider: Provider) -> None:
 def _check_key(name: str, provider: Provider) -> None:
     if provider.keys and not any(os.environ.get(key) for key in provider.keys):
         one = " or ".join(provider.keys)
-        raise UsageError(f"{name} models need a key: set the environment variable {one}, as in export {one[:40]}=...")
+        raise UsageError(f"{name} models need a key: set the environment variable {one}")
 
 
 def _is_known_to_pydantic_ai(provider: str) -> bool:

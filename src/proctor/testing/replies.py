@@ -46,6 +46,8 @@ class ScriptedReply(Value):
             raise UsageError(f"ScriptedReply(text) is a text, not {shown(self.text)}; json= takes any value")
         if self.throw is not None and not isinstance(self.throw, BaseException):
             raise UsageError(f"ScriptedReply(throw=...) is an exception, not {shown(self.throw)}")
+        if self.cost is not None and not isinstance(self.cost, Cost):
+            raise UsageError(f"ScriptedReply(cost=...) is a Cost, not {shown(self.cost)}")
         if self.delay < 0:
             raise UsageError(f"ScriptedReply(delay=...) is 0 or more seconds, not {shown(self.delay)}")
 
