@@ -136,7 +136,18 @@ def test_the_address_of_the_environment_is_one_too(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "url", ["", "localhost", "localhost:8000/v1", "ftp://h/v1", "http://", "http://h:port/v1", "http://[::1/v1"]
+    "url",
+    [
+        "",
+        "localhost",
+        "localhost:8000/v1",
+        "ftp://h/v1",
+        "http://",
+        "http://h:port/v1",
+        "http://[::1/v1",
+        "http://h\n/v1",
+        " http://h/v1",
+    ],
 )
 def test_an_address_is_checked(url):
     with pytest.raises(UsageError, match="base_url is an address such as"):
@@ -152,6 +163,12 @@ def test_only_openai_has_a_server_of_ones_own():
 
 def test_a_password_is_no_part_of_the_address():
     assert resolve("openai:m", base_url="http://ann:secret@127.0.0.1:9/v1/?key=abc").address == HERE
+
+
+def test_a_password_is_not_repeated():
+    with pytest.raises(UsageError) as raised:
+        resolve("openai:m", base_url="http://ann:secret-word@h:port/v1")
+    assert "secret-word" not in str(raised.value)
 
 
 def test_the_same_name_is_the_same_model_until_the_key_changes(monkeypatch):

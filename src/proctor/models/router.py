@@ -10,6 +10,7 @@ import threading
 from importlib.util import find_spec
 from typing import Final
 
+from proctor.data.secrets import redact_text
 from proctor.errors import UnknownName, UsageError, did_you_mean
 from proctor.judging.model import JudgeModel
 from proctor.models.local import LocalModel
@@ -92,11 +93,17 @@ def _checked(url: str, *, said_by: str, provider: str) -> str:
         )
     try:
         parts = urlsplit(url)
-        fine = parts.scheme in {"http", "https"} and parts.hostname and (parts.port is None or parts.port)
+        fine = (
+            url.isprintable()
+            and " " not in url
+            and parts.scheme in {"http", "https"}
+            and parts.hostname
+            and (parts.port is None or parts.port)
+        )
     except ValueError:  # a port that is no number, a bracket that is not closed
         fine = False
     if not fine:
-        raise UsageError(f"{said_by} is an address such as http://localhost:8000/v1, not {url!r}")
+        raise UsageError(f"{said_by} is an address such as http://localhost:8000/v1, not {redact_text(url)!r}")
     return url
 
 
