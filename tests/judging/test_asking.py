@@ -81,7 +81,11 @@ async def test_what_is_no_text_is_sent_as_readable_json(given, sent):
     assert model.calls[0].messages[1].text == sent
 
 
-@pytest.mark.parametrize("given", [None, "", " \n", MISSING], ids=repr)
+@pytest.mark.parametrize(
+    "given",
+    [None, "", " \n", MISSING, (it for it in "ab"), object(), print],
+    ids=["None", "empty", "blank", "MISSING", "generator", "object", "function"],
+)
 async def test_an_empty_prompt_is_refused_before_anybody_is_asked(given):
     model = ScriptedModel([PASS])
     error, _ = await failed(model, given)

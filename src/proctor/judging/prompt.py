@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from proctor.data.message import File, Text
-from proctor.data.value import MISSING
+from proctor.data.value import MISSING, shown
 from proctor.errors import ModelError, UsageError
 from proctor.judging.model import JudgeModel
-from proctor.judging.readable import readable
+from proctor.judging.readable import is_opaque, readable
 
 __all__ = ["prompt_parts", "refuse_files"]
 
@@ -25,6 +25,8 @@ def prompt_parts(given: Any) -> list[File | Text]:
         parts = [part if isinstance(part, File | Text) else Text(readable(part)) for part in given]
     elif given is None or given is MISSING:
         raise UsageError("create= gave no prompt; it must return the text that the judge is to read")
+    elif is_opaque(given):
+        raise UsageError(f"create= gave {shown(given)}, and no text; it must return what the judge is to read")
     else:
         parts = [Text(readable(given))]
     if not any(isinstance(part, File) or part.text.strip() for part in parts):

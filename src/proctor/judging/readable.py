@@ -13,9 +13,10 @@ from proctor.data.value import MISSING, Value
 from proctor.errors import EncodingError, UsageError
 from proctor.judging.turns import turn_parts
 
-__all__ = ["readable"]
+__all__ = ["is_opaque", "readable"]
 
 _LINE = 80  # what is longer is easier to read with a line for each value
+_OPAQUE = "<no plain form, "
 _HUGE_BITS = 10_000  # beyond this, Python refuses to write an int in decimals
 _PLAIN_CONTROLS = frozenset("\t\n\r\f")
 _BEGINNINGS = (
@@ -50,6 +51,16 @@ def readable(value: Any, *, name: str = "the value") -> str:
         return _encodable(made if isinstance(made, str) else _json(made))
     except RecursionError:
         raise EncodingError("", f"is nested deeper than {DEEPEST} levels, or refers to itself") from None
+
+
+def is_opaque(value: Any) -> bool:
+    """Whether nothing of a value can be shown but its repr.
+
+    >>> is_opaque(print), is_opaque({"print": print})
+    (True, False)
+    """
+    made = plain(value)
+    return not isinstance(made, str | bytes | Message) and str(_form(made)).startswith(_OPAQUE)
 
 
 def _encodable(text: str) -> str:
@@ -121,7 +132,7 @@ def _other(value: Any) -> Any:
 def _value(value: Value) -> Any:
     """A value of ours by its fields, without those that were not given."""
     if isinstance(value, Opaque):
-        return f"<no plain form, {value.type}: {value.shown}>"
+        return f"{_OPAQUE}{value.type}: {value.shown}>"
     every = {at.name: getattr(value, at.name) for at in fields(value)}  # type: ignore[arg-type]  # a dataclass
     return {name: _form(item) for name, item in every.items() if item is not MISSING}
 
