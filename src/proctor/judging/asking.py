@@ -184,8 +184,9 @@ class Asking:
         """What decides the answer. The boundary of the fence does not: it is another one for each call."""
         judge, schema = self.question.judge, self.question.schema
         texts = [fence.neutral(part.text) if isinstance(part, Text) else [part.data, part.media_type] for part in parts]
-        set_by_user = {
+        besides = {
             "address": model.address,
+            "own_settings": getattr(model, "own_settings", None),
             "output_mode": judge.output_mode,
             "on_overflow": judge.on_overflow,
             "window": judge.window,
@@ -196,7 +197,7 @@ class Asking:
             settings=judge.settings or {},
             schema=None if schema is None else schema.json,
             repeat=self._repeat,
-            extra={name: value for name, value in set_by_user.items() if value is not None},
+            extra={name: value for name, value in besides.items() if value is not None},
         )
 
     async def _ask(self, model: JudgeModel, parts: Sequence[Any], system: str) -> CachedCall:

@@ -65,8 +65,9 @@ class JudgeModel(Protocol):
     """What judges ask.
 
     *id*: `provider:model`. *address*: part of the key of cached answers and of limits. *modes*: never empty. *accepts*:
-    of `image`, `audio`, `video` and `document`. A model may have two attributes more: `keeps_time`, when its `request`
-    gives up after the call's `timeout` by itself, and `at_once`, the most calls that it takes at the same time.
+    of `image`, `audio`, `video` and `document`. A model may have three attributes more: `keeps_time`, when its
+    `request` gives up after the call's `timeout` by itself; `at_once`, the most calls that it takes at the same time;
+    and `own_settings`, what decides its answers besides, which is part of the key of cached answers, too.
     """
 
     @property

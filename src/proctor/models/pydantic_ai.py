@@ -58,6 +58,7 @@ class PydanticAIModel:
     """
 
     keeps_time = True
+    own_settings: dict[str, Any] | None
 
     def __init__(self, given: ModelName | Model) -> None:
         if isinstance(given, ModelName):
@@ -65,11 +66,13 @@ class PydanticAIModel:
             first: list[Model] = [self._model]
             self._per_loop = PerLoop(lambda: first.pop() if first else _built(given))
             self.id = str(given)
+            self.own_settings = None
         else:
             _check_is_model(given)
             self._model = given
             self._per_loop = PerLoop(lambda: given)
             self.id = given.model_id
+            self.own_settings = _own_settings(given)
         self.provider: str | None = self._model.system
         self.address = _address(self._model, provider=given.provider if isinstance(given, ModelName) else given.system)
         profile = _profile(self._model)
@@ -195,6 +198,18 @@ def _check_is_model(given: Any) -> None:
 
     if not isinstance(given, Model):
         raise UsageError(f"a model of pydantic-ai is asked, not {shown(given)}")
+
+
+def _own_settings(model: Model) -> dict[str, Any] | None:
+    """What a model object decides by itself. Functions are told apart by nothing but which they are."""
+    others = [_own_settings(one) for one in getattr(model, "models", ())]
+    is_any = model.system in {"function", "test"}
+    own = {
+        "settings": model.settings,
+        "models": others if any(others) else None,
+        "object": uuid4().hex if is_any else None,
+    }
+    return {name: value for name, value in own.items() if value} or None
 
 
 def _profile(model: Model) -> Mapping[str, Any]:
