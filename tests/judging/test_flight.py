@@ -53,6 +53,19 @@ async def test_a_failure_is_everybodys():
     assert make.asked == 1
 
 
+async def test_an_exit_is_everybodys_too_and_not_the_loops():
+    async def leave():
+        await asyncio.sleep(0)
+        raise SystemExit(3)
+
+    async def ask():
+        with pytest.raises(SystemExit):
+            await once("key", leave)
+
+    await asyncio.gather(*(ask() for _ in range(3)))
+    await asyncio.sleep(0.01)
+
+
 @pytest.mark.parametrize("which", [0, 1])
 async def test_whoever_gives_up_leaves_the_others_alone(which):
     make = Counted(wait=0.05)

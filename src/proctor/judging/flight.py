@@ -43,12 +43,14 @@ async def once(key: Hashable, make: Callable[[], Coroutine[Any, Any, T]]) -> tup
     flight = flying.get(key)
     if flight is None:
         with limits_here() as limits:
-            flight = flying[key] = _Flight(loop.create_task(make()), limits)
+            flight = flying[key] = _Flight(loop.create_task(_made(make)), limits)
         flight.task.add_done_callback(lambda task: _landed(flying, key, task))
     flight.waiting += 1
     try:
         with limits_here() as own, flight.limits.joined(own):
-            made = await asyncio.shield(flight.task)
+            made, exit_ = await asyncio.shield(flight.task)
+        if exit_ is not None:
+            raise exit_
         is_anothers, flight.is_taken = flight.is_taken, True
         return made, is_anothers
     finally:
@@ -56,6 +58,14 @@ async def once(key: Hashable, make: Callable[[], Coroutine[Any, Any, T]]) -> tup
         if not flight.waiting and not flight.task.done():
             flying.pop(key, None)  # who comes now does not wait for what is being cancelled
             flight.task.cancel()
+
+
+async def _made(make: Callable[[], Coroutine[Any, Any, Any]]) -> tuple[Any, SystemExit | None]:
+    """What is made. A `SystemExit` is handed over to those who wait: out of a task, it would end the event loop."""
+    try:
+        return await make(), None
+    except SystemExit as exit_:
+        return None, exit_
 
 
 def _landed(flying: dict[Hashable, _Flight], key: Hashable, task: Task[Any]) -> None:
