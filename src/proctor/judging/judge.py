@@ -96,7 +96,7 @@ def _check_settings(settings: Any) -> None:
         return
     if not isinstance(settings, Mapping):
         raise UsageError(f"Judge(settings=...) is a mapping such as {{'temperature': 0}}, not {shown(settings)}")
-    for name in settings:
+    for name, value in settings.items():
         if name in {"timeout", "request_timeout", "max_retries"}:
             raise UsageError(
                 f"Judge(settings={{{name!r}: ...}}): give Judge(timeout=...) or Judge(retries=...) instead"
@@ -104,6 +104,26 @@ def _check_settings(settings: Any) -> None:
         provider, underscore, _ = str(name).partition("_")
         if name not in SETTINGS and not (underscore and provider in _PROVIDERS):
             raise UnknownName("setting of a model", str(name), SETTINGS)
+        kind = _KINDS.get(name)
+        if kind is not None and value is not None and not _is(kind, value):
+            raise UsageError(f"Judge(settings={{{name!r}: ...}}) is {kind}, not {shown(value)}")
+
+
+_KINDS = {
+    **dict.fromkeys(("frequency_penalty", "presence_penalty", "temperature", "top_p"), "a number"),
+    **dict.fromkeys(("max_tokens", "seed", "top_k"), "a whole number"),
+    **dict.fromkeys(("extra_body", "extra_headers", "logit_bias"), "a mapping"),
+    "stop_sequences": "a list of texts",
+}
+
+
+def _is(kind: str, value: Any) -> bool:
+    if kind == "a mapping":
+        return isinstance(value, Mapping)
+    if kind == "a list of texts":
+        return isinstance(value, list | tuple) and all(isinstance(text, str) for text in value)
+    number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    return number and (kind == "a number" or isinstance(value, int))
 
 
 _PROVIDERS = frozenset({"anthropic", "bedrock", "cohere", "google", "groq", "mistral", "openai", "openrouter", "xai"})
