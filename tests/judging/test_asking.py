@@ -239,7 +239,7 @@ async def test_callbacks_are_told_and_cannot_break_anything():
 
     def stepped(answer):
         told.append(answer.text)
-        raise ValueError("also mine")
+        raise SystemExit("also mine")
 
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
@@ -248,6 +248,6 @@ async def test_callbacks_are_told_and_cannot_break_anything():
     assert execution.status == "success"
     assert told == ['{"verdict": "pass"}', "success"]
     assert {str(one.message) for one in warned} == {
-        "s.analyze: a callback of the judge raised ValueError: also mine",
+        "s.analyze: a callback of the judge raised SystemExit: also mine",
         "s.analyze: a callback of the judge raised RuntimeError: mine",
     }

@@ -286,7 +286,7 @@ class Asking:
             given = callback(value)
             if hasattr(type(given), "__await__"):
                 await given
-        except Exception as error:  # noqa: BLE001 - it is the user's, and only looks on
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - it is the user's, and only looks on
             whose = f"{self.question.whose}: a callback of the judge"
             note = f"{whose} raised {type(error).__name__}: {safe_message(error)}"
             self._calls.notes.add(note, kind=(whose, type(error).__name__))
