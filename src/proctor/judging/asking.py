@@ -1,8 +1,7 @@
 """One judged step: a prompt goes to a model, a value comes back, and a record of all of it stays.
 
-`answer` is the story: what is sent (`_request`), the cache, and what a miss leads to (`_ask`): a call in the best way
-that the model takes (`modes.py`), its turn and its further tries (`sending.py`), the reply read (`structured.py`), and
-one more request that quotes the problem when it cannot be used. However it ends, `execution` tells it.
+`answer` is the story: what decides the answer (`_request`), the cache, and what a miss leads to: as much of the prompt
+as fits (`window.py`), put to the model (`exchange.py`). However it ends, `execution` tells it.
 """
 
 from __future__ import annotations
@@ -14,29 +13,28 @@ from typing import Any
 
 from proctor.data.cached_call import CachedCall
 from proctor.data.judge import JudgeExecution, JudgeRecord
-from proctor.data.message import Message, Text
+from proctor.data.message import Text
+from proctor.data.plain import copied
 from proctor.data.secrets import redact_text
 from proctor.data.value import Value
 from proctor.errors import ModelError, ProctorError, safe_message
 from proctor.judging.answer_schema import AnswerSchema
 from proctor.judging.cache import OF_THIS_PROCESS, answered
 from proctor.judging.call_cache import CallCache
+from proctor.judging.callbacks import tell
+from proctor.judging.exchange import Exchange
 from proctor.judging.fence import Fence
-from proctor.judging.judge import Judge, OutputMode
-from proctor.judging.model import JudgeModel, ModelAnswer, ModelCall
-from proctor.judging.modes import modes_of
+from proctor.judging.judge import Judge
+from proctor.judging.model import JudgeModel
 from proctor.judging.prompt import prompt_parts, refuse_files
 from proctor.judging.request import CallRequest
 from proctor.judging.resolve import require_askable
 from proctor.judging.run_calls import CallsStopped, RunCalls
-from proctor.judging.sending import Sender
-from proctor.judging.structured import Reading, ReplyProblem, read_reply, read_text
+from proctor.judging.structured import ReplyProblem
 from proctor.judging.window import Window
-from proctor.judging.wording import again, in_language, schema_in_words
+from proctor.judging.wording import in_language
 
 __all__ = ["Asking", "Question"]
-
-_ATTEMPTS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -68,9 +66,8 @@ class Asking:
         self._repeat = repeat
         self._began = perf_counter()
         self._model: JudgeModel | None = None
-        self._sender: Sender | None = None
+        self._exchange: Exchange | None = None  # none of our own when another's answer is waited for
         self._call: CachedCall | None = None  # the answer, once there is a whole one
-        self._last: ModelAnswer | None = None
         self._ended: float | None = None
         self._cached = False
         self._error: BaseException | None = None
@@ -78,21 +75,26 @@ class Asking:
     async def answer(self, given: Any, *, fence: Fence) -> Any:
         """The step's value for the prompt *given*. Raises what makes it impossible; `TooLong` when it does not fit."""
         try:
-            value = await self._answer(given, fence)
-            await self._tell(self.question.judge.on_finish, self.execution)
+            return await self._answer(given, fence)
         except BaseException as error:
             self._error = error
             raise
-        else:
-            return value
         finally:
             self._ended = perf_counter()
+            if self._error is None or isinstance(self._error, Exception):
+                question = self.question
+                await tell(question.judge.on_finish, self.execution, whose=question.whose, calls=self._calls)
 
     @property
     def asked(self) -> bool:
-        """Whether there is something to record: an answer, a call that was tried, or would have been in a dry run."""
-        sender = self._sender
-        return self._call is not None or (sender is not None and (sender.attempts > 0 or self._calls.is_dry))
+        """Whether there is something to record: an answer, a call that was tried, or would have been in a dry run.
+
+        A failure of a call that another made is this one's, too, and took nothing more.
+        """
+        if self._call is not None or isinstance(self._error, ModelError | ReplyProblem):
+            return True
+        exchange = self._exchange
+        return exchange is not None and (exchange.sender.attempts > 0 or self._calls.is_dry)
 
     @property
     def record(self) -> JudgeRecord:
@@ -102,7 +104,8 @@ class Asking:
     @property
     def execution(self) -> JudgeExecution:
         """The record, success or failure; of a step that was broken off, of what there is."""
-        model, sender = self._model, self._sender
+        model, exchange = self._model, self._exchange
+        sender, last = (exchange.sender, exchange.last) if exchange else (None, None)
         record = JudgeExecution(
             status="failed",
             prompt=self.prompt or "",
@@ -118,8 +121,7 @@ class Asking:
         )
         if self._call is not None:
             record = self._with_answer(record, self._call)
-        elif self._last is not None:
-            last = self._last
+        elif last is not None:
             record = replace(
                 record, answered_by=last.answered_by, raw_output=last.text, finish_reason=last.finish_reason
             )
@@ -157,7 +159,8 @@ class Asking:
         window = Window(question.judge, model, fence, schema=question.schema)
 
         async def ask() -> CachedCall:
-            return await window.fitting(parts, system, ask=lambda *these: self._ask(model, *these))
+            self._exchange = self._exchange or Exchange(model, question, calls=self._calls, prompt=self.prompt or "")
+            return await window.fitting(parts, system, ask=self._exchange.answer)
 
         request, schema = self._request(model, parts, system, fence), question.schema
         while True:
@@ -168,7 +171,7 @@ class Asking:
                 if self._calls.stopped is not None:
                     raise  # else it was another run's call, for which this one waited, and its budget
         self._call, self._cached = answer.call, answer.cached
-        value = answer.call.output
+        value = copied(answer.call.output)  # others have the same answer, and the record keeps it
         if schema is not None:
             value = schema.restored(value)
         return value if question.of_answer is None else question.of_answer(value)
@@ -199,97 +202,6 @@ class Asking:
             repeat=self._repeat,
             extra={name: value for name, value in besides.items() if value is not None},
         )
-
-    async def _ask(self, model: JudgeModel, parts: Sequence[Any], system: str) -> CachedCall:
-        """The answer of the model itself: of its second reply, when the first could not be used."""
-        self._sender = sender = self._sender or Sender(model, self.question.judge, self._calls)
-        messages: tuple[Message, ...] = (Message("system", (Text(system),)), Message("user", tuple(parts)))
-        began = perf_counter()
-        unusable: ReplyProblem | None = None
-        for attempt in range(1, _ATTEMPTS + 1):
-            try:
-                answer = await self._in_best_way(model, messages, sender)
-            except ModelError as error:
-                if unusable is None or error.kind != "context":
-                    raise
-                raise unusable from error  # the prompt is not too long: together with the first reply it is
-            try:
-                reading = self._read(answer)
-                break
-            except ReplyProblem as problem:
-                if attempt == _ATTEMPTS or answer.refusal:
-                    raise
-                unusable = problem
-                said = Message("assistant", (Text(answer.text),)) if answer.text.strip() else None
-                schema = None if self.question.schema is None else self.question.schema.json
-                asked = Message("user", (Text(again(str(problem), schema)),))
-                messages = (*messages, *([said] if said else []), asked)
-        return CachedCall(
-            raw_output=answer.text,
-            output=reading.plain,
-            finish_reason=answer.finish_reason,
-            answered_by=answer.answered_by,
-            provider=model.provider,
-            usage=sender.usage,
-            cost=sender.cost,
-            duration_ms=(perf_counter() - began) * 1000.0,
-            attempt_count=sender.attempts,
-            model_call_count=sender.completed,
-            repaired=reading.repaired,
-        )
-
-    async def _in_best_way(self, model: JudgeModel, messages: Sequence[Message], sender: Sender) -> ModelAnswer:
-        judge, schema = self.question.judge, self.question.schema
-
-        async def call(mode: OutputMode) -> ModelAnswer:
-            sent = tuple(messages)
-            if schema is not None and mode == "prompted":
-                words = Text("\n\n" + schema_in_words(schema.json))
-                sent = (*sent[:1], replace(sent[1], parts=(*sent[1].parts, words)), *sent[2:])
-            asked = ModelCall(
-                messages=sent,
-                settings=judge.settings or {},
-                schema=None if schema is None else schema.json,
-                mode=mode,
-                name="answer" if schema is None else schema.name,
-                timeout=sender.timeout,
-            )
-            return await sender.send(asked)
-
-        modes, settled = modes_of(sender.key), "prompted" if schema is None else judge.output_mode
-        if settled is not None:
-            answer = await modes.in_one_way(lambda: call(settled))
-        else:
-            answer = await modes.through(model.modes, call, schema=str(schema and schema.json))
-        self._last = answer
-        await self._tell(judge.on_step_finish, answer)
-        return answer
-
-    def _read(self, answer: ModelAnswer) -> Reading:
-        schema = self.question.schema
-        if schema is None:
-            text = read_text(answer.text, finish_reason=answer.finish_reason, refusal=answer.refusal)
-            return Reading(text, text)
-        return read_reply(
-            answer.text,
-            schema,
-            finish_reason=answer.finish_reason,
-            refusal=answer.refusal,
-            prompt=self.prompt or "",
-        )
-
-    async def _tell(self, callback: Callable[[Any], Any] | None, value: Any) -> None:
-        """Call a user's function. What it raises is noted, and changes nothing."""
-        if callback is None or self._calls.is_dry:
-            return
-        try:
-            given = callback(value)
-            if hasattr(type(given), "__await__"):
-                await given
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - it is the user's, and only looks on
-            whose = f"{self.question.whose}: a callback of the judge"
-            note = f"{whose} raised {type(error).__name__}: {safe_message(error)}"
-            self._calls.notes.add(note, kind=(whose, type(error).__name__))
 
 
 def _told(error: BaseException | None) -> dict[str, Any]:

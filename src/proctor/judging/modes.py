@@ -20,6 +20,8 @@ from proctor.judging.waiting import not_counted
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Event
 
+    from proctor.judging.run_calls import RunCalls
+
 __all__ = ["Modes", "modes_of"]
 
 T = TypeVar("T")
@@ -40,14 +42,19 @@ class Modes:
         self._answers = False
 
     async def through(
-        self, ways: Sequence[OutputMode], call: Callable[[OutputMode], Awaitable[T]], *, schema: str
+        self,
+        ways: Sequence[OutputMode],
+        call: Callable[[OutputMode], Awaitable[T]],
+        *,
+        schema: str,
+        calls: RunCalls | None = None,
     ) -> T:
         """What *call* gives in the first of these *ways* that the model does not reject. *schema*: its text.
 
-        Raises the `ModelError` of the first way when all are rejected, and any that is of another kind.
+        *calls*: of the run; a run that is stopped waits for no first call. Raises the `ModelError` of the first way when all are rejected, and any that is of another kind.
         """
         if len(ways) == 1:
-            return await self.in_one_way(lambda: self._try(ways, call, schema))
+            return await self.in_one_way(lambda: self._try(ways, call, schema), calls=calls)
         if self.known is None:
             ahead, is_mine = _ahead(self._first)
             if is_mine:
@@ -55,14 +62,14 @@ class Modes:
                     return await self._try(ways, call, schema)
                 finally:
                     ahead.set()
-            await _ended(ahead)
+            await _ended(ahead, calls)
         worked = self._of_schemas.get(schema)
         if worked is not None and worked in ways:
             return await call(worked)  # what is rejected now is something else than how the schema is sent
         at = ways.index(self.known) if self.known in ways else 0
         return await self._try(ways[at:], call, schema)
 
-    async def in_one_way(self, call: Callable[[], Awaitable[T]]) -> T:
+    async def in_one_way(self, call: Callable[[], Awaitable[T]], *, calls: RunCalls | None = None) -> T:
         """What *call* gives, for which there is but one way. The first goes ahead, too: it may be the last."""
         if not self._answers:
             ahead, is_mine = _ahead(self._first_alone)
@@ -73,7 +80,7 @@ class Modes:
                     return answer
                 finally:
                     ahead.set()
-            await _ended(ahead)
+            await _ended(ahead, calls)
         return await call()
 
     async def _try(self, ways: Sequence[OutputMode], call: Callable[[OutputMode], Awaitable[T]], schema: str) -> T:
@@ -107,11 +114,12 @@ def _ahead(first: WeakKeyDictionary[AbstractEventLoop, Event]) -> tuple[Event, b
     return first.setdefault(loop, asyncio.Event()), is_mine
 
 
-async def _ended(ahead: Event) -> None:
+async def _ended(ahead: Event, calls: RunCalls | None) -> None:
     import asyncio
 
+    wait = asyncio.wait_for(ahead.wait(), _LONG)
     with not_counted(), suppress(TimeoutError):
-        await asyncio.wait_for(ahead.wait(), _LONG)
+        await (wait if calls is None else calls.unless_stopped(wait))
 
 
 _KNOWN: Final[dict[str, Modes]] = {}

@@ -8,9 +8,10 @@ waited for longer.
 from __future__ import annotations
 
 import random
-from typing import Final
+from typing import Any, Final
 
 from proctor.data.usage import Cost, Usage
+from proctor.data.value import shown
 from proctor.errors import ModelError
 from proctor.judging.judge import Judge
 from proctor.judging.limiter import Limits, limiter_for
@@ -73,7 +74,7 @@ class Sender:
                 self.attempts += not is_sent
                 is_sent = True
                 try:
-                    answer = await self._in_time(call)
+                    answer = _whole(await self._in_time(call), self._model)
                 except ModelError as error:
                     if error.is_final:
                         self._calls.stop(_named(self._model.id, str(error)))
@@ -127,6 +128,20 @@ class Sender:
 def _named(model: str, said: str) -> str:
     """What was said, with the model that it is about, which most messages begin with."""
     return said if said.startswith(model) else f"{model}: {said}"
+
+
+def _whole(answer: Any, model: JudgeModel) -> ModelAnswer:
+    """The answer of a model, which anybody may have written. Raises `TypeError` for what is none, or only half."""
+    if not isinstance(answer, ModelAnswer):
+        raise TypeError(f"{model.id}: its request() must give a ModelAnswer, not {shown(answer)}")
+    for name, kind in _PARTS.items():
+        value = getattr(answer, name)
+        if not isinstance(value, kind) and (value is not None or name == "text"):
+            raise TypeError(f"{model.id}: its ModelAnswer({name}=...) must be {kind.__name__}, not {shown(value)}")
+    return answer
+
+
+_PARTS: Final = {"text": str, "finish_reason": str, "refusal": str, "usage": Usage, "cost": Cost, "answered_by": str}
 
 
 def _least(*counts: int | None) -> int | None:
