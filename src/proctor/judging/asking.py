@@ -256,11 +256,11 @@ class Asking:
             )
             return await sender.send(asked)
 
-        modes, settled = modes_of(sender.key), "prompted" if schema is None else judge.output_mode
-        if settled is not None:
-            answer = await modes.in_one_way(lambda: call(settled))
-        else:
-            answer = await modes.through(model.modes, call, schema=str(schema and schema.json))
+        self._calls.check()
+        set_by_user: tuple[OutputMode, ...] = (judge.output_mode,) if judge.output_mode else ()
+        ways = ("prompted",) if schema is None else set_by_user or model.modes
+        text = "" if schema is None else str(schema.json)
+        answer = await modes_of(sender.key).through(ways, call, schema=text, wait=self._calls.unless_stopped)
         self._last = answer
         await self._tell(judge.on_step_finish, answer)
         return answer
