@@ -118,9 +118,24 @@ async def test_a_model_may_say_how_many_it_takes_at_once():
 async def test_a_stop_ends_the_wait_for_a_turn(limit):
     through, options = calls(), {limit: 1, "output_mode": "native"}
     model = ScriptedModel({"first": ScriptedReply(json=PASS, delay=60), "*": PASS})
+    await put(model, output_mode="native")  # nobody waits for a first call any more
     holder = asyncio.create_task(put(model, "first", **options))
     await asyncio.sleep(0)
     waiting = [asyncio.create_task(failed(model, f"{n}?", through=through, **options)) for n in range(5)]
+    await asyncio.sleep(0.05)
+    through.stop("enough")
+    found = await asyncio.wait_for(asyncio.gather(*waiting), 10)
+    assert {type(error) for error, _ in found} == {CallsStopped}
+    assert {call.messages[1].text for call in model.calls} <= {"Is it kind?", "first"}
+    holder.cancel()
+
+
+async def test_a_stop_ends_the_wait_for_a_first_call():
+    through = calls()
+    model = ScriptedModel({"first": ScriptedReply(json=PASS, delay=60), "*": PASS})
+    holder = asyncio.create_task(put(model, "first"))
+    await asyncio.sleep(0)
+    waiting = [asyncio.create_task(failed(model, f"{n}?", through=through)) for n in range(3)]
     await asyncio.sleep(0.05)
     through.stop("enough")
     found = await asyncio.wait_for(asyncio.gather(*waiting), 10)

@@ -79,11 +79,13 @@ class Exchange:
     async def _reply(self, messages: Sequence[Message]) -> ModelAnswer:
         judge, schema = self._question.judge, self._question.schema
         modes, settled = modes_of(self.sender.key), "prompted" if schema is None else judge.output_mode
-        if settled is not None:
-            answer = await modes.in_one_way(lambda: self._sent(messages, settled), calls=self._calls)
-        else:
-            ways, text = self._model.modes, str(schema and schema.json)
-            answer = await modes.through(ways, lambda mode: self._sent(messages, mode), schema=text, calls=self._calls)
+        ways: Sequence[OutputMode] = self._model.modes if settled is None else (settled,)
+        answer = await modes.through(
+            ways,
+            lambda mode: self._sent(messages, mode),
+            schema=str(schema and schema.json),
+            wait=self._calls.unless_stopped,
+        )
         self.last = answer
         await tell(judge.on_step_finish, answer, whose=self._question.whose, calls=self._calls)
         return answer

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 from proctor.errors import ModelError
@@ -20,11 +20,12 @@ from proctor.judging.waiting import not_counted
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Event
 
-    from proctor.judging.run_calls import RunCalls
-
 __all__ = ["Modes", "modes_of"]
 
 T = TypeVar("T")
+Wait: TypeAlias = Callable[[Awaitable[bool]], Awaitable[bool]]
+"""How the end of a first call is waited for."""
+
 _log = logging.getLogger(__name__)
 
 _LONG: Final = 20.0  # seconds after which nobody waits for the first call any more
@@ -47,14 +48,15 @@ class Modes:
         call: Callable[[OutputMode], Awaitable[T]],
         *,
         schema: str,
-        calls: RunCalls | None = None,
+        wait: Wait | None = None,
     ) -> T:
         """What *call* gives in the first of these *ways* that the model does not reject. *schema*: its text.
 
-        *calls*: of the run; a run that is stopped waits for no first call. Raises the `ModelError` of the first way when all are rejected, and any that is of another kind.
+        Raises the `ModelError` of the first way when all are rejected, and any that is of another kind. *wait*: what
+        the wait for a first call goes through, which may break it off.
         """
         if len(ways) == 1:
-            return await self.in_one_way(lambda: self._try(ways, call, schema), calls=calls)
+            return await self.in_one_way(lambda: call(ways[0]), wait=wait)
         if self.known is None:
             ahead, is_mine = _ahead(self._first)
             if is_mine:
@@ -62,14 +64,14 @@ class Modes:
                     return await self._try(ways, call, schema)
                 finally:
                     ahead.set()
-            await _ended(ahead, calls)
+            await _ended(ahead, wait)
         worked = self._of_schemas.get(schema)
         if worked is not None and worked in ways:
             return await call(worked)  # what is rejected now is something else than how the schema is sent
         at = ways.index(self.known) if self.known in ways else 0
         return await self._try(ways[at:], call, schema)
 
-    async def in_one_way(self, call: Callable[[], Awaitable[T]], *, calls: RunCalls | None = None) -> T:
+    async def in_one_way(self, call: Callable[[], Awaitable[T]], *, wait: Wait | None = None) -> T:
         """What *call* gives, for which there is but one way. The first goes ahead, too: it may be the last."""
         if not self._answers:
             ahead, is_mine = _ahead(self._first_alone)
@@ -80,7 +82,7 @@ class Modes:
                     return answer
                 finally:
                     ahead.set()
-            await _ended(ahead, calls)
+            await _ended(ahead, wait)
         return await call()
 
     async def _try(self, ways: Sequence[OutputMode], call: Callable[[OutputMode], Awaitable[T]], schema: str) -> T:
@@ -114,12 +116,12 @@ def _ahead(first: WeakKeyDictionary[AbstractEventLoop, Event]) -> tuple[Event, b
     return first.setdefault(loop, asyncio.Event()), is_mine
 
 
-async def _ended(ahead: Event, calls: RunCalls | None) -> None:
+async def _ended(ahead: Event, wait: Wait | None) -> None:
     import asyncio
 
-    wait = asyncio.wait_for(ahead.wait(), _LONG)
     with not_counted(), suppress(TimeoutError):
-        await (wait if calls is None else calls.unless_stopped(wait))
+        ended = asyncio.wait_for(ahead.wait(), _LONG)
+        await (ended if wait is None else wait(ended))
 
 
 _KNOWN: Final[dict[str, Modes]] = {}
