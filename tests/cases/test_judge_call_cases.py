@@ -107,6 +107,16 @@ async def test_t07_fifty_at_once_each_get_their_own():
     assert [row.outcomes[0].reason for row in result.items] == [f"number {number}." for number in range(50)]
 
 
+async def test_t07_ten_items_and_eight_scorers_have_no_more_in_flight_than_was_said():
+    with ModelServer(Slow(0.01, says("pass"))) as server:
+        judge = over_http(server, concurrency=4)
+        scorers = [verdict_scorer(judge, id=f"s{n}", create=lambda ctx, n=n: f"{n}: {ctx.run.text}") for n in range(8)]
+        result = await run_evals(data=saved(*"abcdefghij"), scorers=scorers, concurrency=10)
+    assert [mean.n for mean in result.means] == [10] * 8
+    assert len(server.requests) == 80
+    assert server.traffic.most_in_flight == 4
+
+
 def test_t08_a_judge_is_built_once_by_twenty_threads():
     with ModelServer([says("pass")]) as server, ThreadPoolExecutor(20) as threads:
         judge = over_http(server)
