@@ -158,9 +158,12 @@ class Asking:
         system = self._system(fence)
         window = Window(question.judge, model, fence, schema=question.schema)
 
-        async def ask() -> CachedCall:
+        async def put(*these: Any) -> CachedCall:
             self._exchange = self._exchange or Exchange(model, question, calls=self._calls, prompt=self.prompt or "")
-            return await window.fitting(parts, system, ask=self._exchange.answer)
+            return await self._exchange.answer(*these)
+
+        async def ask() -> CachedCall:
+            return await window.fitting(parts, system, ask=put)
 
         request, schema = self._request(model, parts, system, fence), question.schema
         while True:
