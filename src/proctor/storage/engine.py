@@ -38,8 +38,12 @@ def make_engine(address: Address, *, pooled: bool = True) -> AsyncEngine:
     """
     pool: dict[str, Any] = {"pool_size": 4} if pooled else {"poolclass": NullPool}
     if address.path is None:
-        timeouts = {"timeout": _CONNECT_SECONDS, "server_settings": {"application_name": "proctor"}}
-        return create_async_engine(address.url, connect_args=timeouts, **pool)
+        how = {
+            "timeout": _CONNECT_SECONDS,
+            "server_settings": {"application_name": "proctor"},
+            "async_creator_fn": _connect_whole,
+        }
+        return create_async_engine(address.url, connect_args=how, **pool)
     try:
         address.path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -89,6 +93,19 @@ async def close(engine: AsyncEngine) -> None:
                 cancelled = error
         if cancelled is not None:
             raise cancelled
+
+
+async def _connect_whole(*given: Any, **options: Any) -> Any:
+    """A connection to PostgreSQL. A cancelled one is waited for, and closed: half of one leaves an error to nobody."""
+    import asyncpg
+
+    connecting = asyncio.ensure_future(asyncpg.connect(*given, **options))
+    try:
+        return await asyncio.shield(connecting)
+    except asyncio.CancelledError:
+        with suppress(Exception):
+            (await connecting).terminate()
+        raise
 
 
 async def _connect(path: Path, threads: list[Thread]) -> aiosqlite.Connection:
