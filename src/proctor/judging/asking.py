@@ -81,7 +81,7 @@ class Asking:
             raise
         finally:
             self._ended = perf_counter()
-            if self._error is None or isinstance(self._error, Exception):
+            if self._error is None or (self.asked and isinstance(self._error, Exception)):
                 question = self.question
                 await tell(question.judge.on_finish, self.execution, whose=question.whose, calls=self._calls)
 

@@ -221,7 +221,7 @@ async def answered(
         return Answer(await _unbroken(guarded.put(key, made)) if cacheable(made) else made)
 
     answer, is_anothers = await once((id(cache), key), fetch)
-    return replace(answer, cached=True) if is_anothers else answer
+    return Answer(_apart(answer.call), cached=True) if is_anothers else answer
 
 
 async def _unbroken(put: Coroutine[Any, Any, CachedCall]) -> CachedCall:

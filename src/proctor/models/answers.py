@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 __all__ = ["refusal_of", "stated_cost", "text_of", "usage_of"]
 
 
-def text_of(response: ModelResponse) -> str:
-    """The arguments of the tool that was called, else the text; what the model thought aloud is no part of it."""
+def text_of(response: ModelResponse, *, tool: str) -> str:
+    """The arguments with which *tool* was called, else the text; what the model thought aloud is no part of it."""
     from pydantic_ai.messages import TextPart, ToolCallPart
 
-    calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
+    calls = [part for part in response.parts if isinstance(part, ToolCallPart) and part.tool_name == tool]
     if calls:
         return calls[0].args_as_json_str() if calls[0].args else "{}"
     return "".join(part.content for part in response.parts if isinstance(part, TextPart))

@@ -116,7 +116,7 @@ class PydanticAIModel:
             if said is None:
                 raise
             raise said from error
-        text = text_of(response)
+        text = text_of(response, tool=call.name)
         usage = usage_of(response.usage)
         return ModelAnswer(
             text=text,
