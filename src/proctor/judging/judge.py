@@ -39,8 +39,8 @@ class Judge(Value):
     for besides. *concurrency*, *requests_per_minute*, *tokens_per_minute*: of all calls of this model in this process.
     *window*: tokens that the model can read and write, where the price list does not know. *on_overflow*: a prompt that
     is longer makes the item not scorable, or has its fenced texts shortened, which the judge is told.
-    *on_step_finish*: called with each `ModelAnswer`; *on_finish*: with the `JudgeExecution` of each step that asked. What
-    they raise is warned of, and changes nothing.
+    *on_step_finish*: called with each `ModelAnswer`; *on_finish*: with the `JudgeExecution` of each step that asked.
+    What they raise is warned of, and changes nothing.
 
     >>> Judge("openai:gpt-5-mini", instructions="Be exact.").merged(Judge(settings={"temperature": 0})).instructions
     'Be exact.'
