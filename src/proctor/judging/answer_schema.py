@@ -14,6 +14,7 @@ from proctor.data.value import Value, shown
 from proctor.errors import UsageError, cut, safe_message
 from proctor.judging.json_schemas import JsonSchema, hoisted, is_known, rooted
 from proctor.judging.structured import ReplyProblem
+from proctor.judging.written_schema import completed, refuse_saying_nothing
 
 __all__ = ["AnswerSchema", "score_schema"]
 
@@ -43,7 +44,8 @@ class AnswerSchema(Value):
     def of(cls, output: Any, /) -> AnswerSchema:
         """The schema of a pydantic model, a dataclass, a TypedDict, any type that pydantic knows, or a JSON schema.
 
-        Raises `UsageError` for what is no schema.
+        Of a JSON schema's object without `required`, all properties are, but those with a default. Raises `UsageError`
+        for what is no schema, or says nothing of the answer.
         """
         if isinstance(output, cls):
             return output
@@ -140,7 +142,8 @@ def score_schema(low: float, high: float) -> AnswerSchema:
 
 
 def _of_json_schema(given: Mapping[str, Any]) -> AnswerSchema:
-    schema = JsonSchema.of(given)
+    schema = JsonSchema.of(given, as_meant=completed)
+    refuse_saying_nothing(given)
 
     def check(data: Any) -> Any:
         problems = schema.problems(data, most=_MOST_PROBLEMS)

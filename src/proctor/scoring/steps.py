@@ -83,8 +83,9 @@ class Prompt(Value):
 
     It gives text, or a list of texts and `File` parts; what else it gives is sent as readable JSON; `not_scorable(...)`
     declines before anybody is asked. *output*: what the answer must be, for preprocess and analyze: a pydantic model,
-    any type that pydantic can validate, or a JSON schema. A score is a number within the scorer's range, a reason is
-    text: they take none. *judge*: settings for this step, merged over the scorer's field by field.
+    any type that pydantic can validate, or a JSON schema, whose properties are all required unless it says `required`.
+    A score is a number within the scorer's range, a reason is text: they take none. *judge*: settings for this step,
+    merged over the scorer's field by field.
     """
 
     description: str
