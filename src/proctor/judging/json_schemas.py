@@ -32,7 +32,7 @@ class JsonSchema(Value):
     def of(
         cls, given: Mapping[str, Any], /, *, as_meant: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     ) -> JsonSchema:
-        """Draft 2020-12, unless its `$schema` says otherwise. *as_meant*: completes it, once it is known to be a schema.
+        """Draft 2020-12, unless its `$schema` says otherwise. *as_meant*: completes what is a schema.
 
         Raises `UsageError` for what is no schema.
         """
