@@ -82,8 +82,13 @@ class Fence:
         """The readable text of *value* between a line that opens and a line that closes it; both hold *name*.
 
         Conversations are better put in by `transcript`: there, no message can pretend to be two. Raises `UsageError`
-        for a whole run, which knows the right answer, and for functions.
+        for None and MISSING, for a whole run, which knows the right answer, and for functions.
         """
+        if value is None:
+            raise UsageError(
+                f"ctx.fence(None, {name!r}): there is nothing to show; "
+                f"return not_scorable('there is no {name}') from create, or leave it out"
+            )
         refuse_misgiven(value, said="ctx.fence was given")
         return self._block(self._checked(name), readable(value, name=name))
 
