@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from proctor.data.value import Value, shown
 from proctor.errors import UnknownName, UsageError
 
-__all__ = ["DEFAULT_MODEL", "SETTINGS", "Judge", "OutputMode"]
+__all__ = ["DEFAULT_MODEL", "SETTINGS", "Judge", "OutputMode", "refuse_no_judge"]
 
 DEFAULT_MODEL: Final = "PROCTOR_JUDGE_MODEL"
 """The environment variable that names the model of judges that name none."""
@@ -89,6 +89,14 @@ class Judge(Value):
         own = {field.name: getattr(self, field.name) for field in fields(self)}
         given = {name: getattr(over, name) for name in own if getattr(over, name) is not None}
         return Judge(**(own | given))
+
+
+def refuse_no_judge(value: Any, *, said: str = "") -> None:
+    """Raise a `UsageError` for what is neither a `Judge` nor None. *said*: the beginning of the sentence."""
+    if value is None or isinstance(value, Judge):
+        return
+    model = shown(value) if isinstance(value, str) else "model"
+    raise UsageError(f"{said}judge= takes a Judge, not {shown(value)}: write judge=Judge({model}, instructions='...')")
 
 
 def _check_settings(settings: Any) -> None:

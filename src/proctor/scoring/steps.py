@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
 from proctor.data.value import MISSING, Value, shown
 from proctor.errors import UsageError
-from proctor.judging.judge import Judge
+from proctor.judging.judge import Judge, refuse_no_judge
 from proctor.plugins import import_object
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ class Prompt(Value):
     def __post_init__(self) -> None:
         if not callable(self.create):
             raise UsageError(f"Prompt({self.description!r}) needs create=, a function of ctx that gives the text")
+        refuse_no_judge(self.judge, said=f"Prompt({self.description!r}): ")
 
 
 Step: TypeAlias = StepFunction | Prompt
