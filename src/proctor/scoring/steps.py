@@ -14,6 +14,7 @@ from proctor.data.value import MISSING, Value, shown
 from proctor.errors import UsageError
 from proctor.judging.judge import Judge, refuse_no_judge
 from proctor.plugins import import_object
+from proctor.scoring.callables import takes_one
 
 if TYPE_CHECKING:
     from proctor.judging.fence import Fence
@@ -96,6 +97,8 @@ class Prompt(Value):
     def __post_init__(self) -> None:
         if not callable(self.create):
             raise UsageError(f"Prompt({self.description!r}) needs create=, a function of ctx that gives the text")
+        if not takes_one(self.create):
+            raise UsageError(f"Prompt({self.description!r}): create= must be a function of one argument (ctx)")
         refuse_no_judge(self.judge, said=f"Prompt({self.description!r}): ")
 
 
