@@ -28,6 +28,7 @@ async def test_what_passes_is_tried_again(kind):
 async def test_t04_as_often_as_was_said_and_no_more():
     model = ScriptedModel(ModelError("down", kind="unavailable"))
     error, execution = await failed(model, retries=2)
+    assert error.message.endswith(" (tried 3 times)")
     assert error.kind == "unavailable"
     assert len(model.calls) == 3
     assert (execution.attempt_count, execution.model_call_count, execution.retry_count) == (1, 0, 2)

@@ -15,7 +15,7 @@ from proctor.errors import ModelError, UsageError, safe_message
 from proctor.judging.judge import OutputMode
 from proctor.judging.model import ModelAnswer, ModelCall, Price
 from proctor.models.answers import refusal_of, stated_cost, text_of, usage_of
-from proctor.models.failures import failed
+from proctor.models.failures import Asked, failed
 from proctor.models.first_step import FirstStep
 from proctor.models.per_loop import PerLoop
 from proctor.models.prices import cost_of, price_of, window_of
@@ -79,6 +79,10 @@ class PydanticAIModel:
         self.modes = _modes(profile)
         self.accepts = frozenset(kind for kind, flag in _FILES.items() if profile.get(flag, True))
         self._where = {"provider": None if self.address else self.provider, "url": _url(self._model)}
+        known = PROVIDERS.get(given.provider) if isinstance(given, ModelName) else None
+        self._asked = Asked(
+            _without_secrets(_url(self._model)), self.address is not None, known.keys if known else None
+        )
         self._settings_tried: set[frozenset[str]] = set()
 
     def __repr__(self) -> str:
@@ -112,7 +116,7 @@ class PydanticAIModel:
         except ModelError:
             raise
         except Exception as error:
-            said = failed(error, call, model=self.id)
+            said = failed(error, call, model=self.id, asked=self._asked)
             if said is None:
                 raise
             raise said from error
@@ -253,5 +257,14 @@ def _address(model: Model, *, provider: str) -> str | None:
     parts = urlsplit(url)
     if known is not None and known.host == parts.hostname:
         return None
+    return _without_secrets(url)
+
+
+def _without_secrets(url: str | None) -> str | None:
+    from urllib.parse import urlsplit
+
+    if not url:
+        return None
+    parts = urlsplit(url)
     port = f":{parts.port}" if parts.port else ""
     return f"{parts.scheme}://{parts.hostname}{port}{parts.path}".rstrip("/")
