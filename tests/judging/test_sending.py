@@ -34,6 +34,13 @@ async def test_t04_as_often_as_was_said_and_no_more():
     assert (execution.attempt_count, execution.model_call_count, execution.retry_count) == (1, 0, 2)
 
 
+async def test_a_model_in_this_process_that_took_too_long_is_not_asked_again():
+    model = ScriptedModel(ModelError("slow", kind="timeout"))
+    model.in_process = True
+    error, _ = await failed(model)
+    assert (error.message, len(model.calls)) == ("slow", 1)
+
+
 async def test_a_rate_limit_is_waited_for_and_counts_as_no_failure():
     busy = ModelError("slow down", kind="busy", retry_after=0.02)
     model = ScriptedModel([busy] * 5 + [PASS])

@@ -78,8 +78,8 @@ class Sender:
                 except ModelError as error:
                     if error.is_final:
                         self._calls.stop(_named(self._model.id, str(error)))
-                    if not error.passes:
-                        raise
+                    if not error.passes or (error.kind == "timeout" and getattr(self._model, "in_process", False)):
+                        raise  # the same work, on the same machine, would take as long again
                     busy, asked = error.kind == "busy", error.retry_after or 0.0
                     if busy:
                         turn.busy(min(asked, _PATIENCE) or None)
