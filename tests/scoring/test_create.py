@@ -92,7 +92,7 @@ def test_options_that_cannot_be_right_are_refused_when_written(options, message)
 
 
 def test_an_unknown_option_is_refused():
-    with pytest.raises(TypeError, match="descripton"):
+    with pytest.raises(UsageError, match=r"takes no descripton=\. Did you mean 'description'"):
         given(descripton="x")
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
 from proctor.data.value import MISSING, Value, shown
 from proctor.errors import UsageError
-from proctor.judging.judge import Judge, refuse_no_judge
+from proctor.judging.arguments import told_class
+from proctor.judging.judge import Judge, judges_own, refuse_no_judge
 from proctor.plugins import import_object
 from proctor.scoring.callables import takes_one
 
@@ -78,6 +79,7 @@ class Hop:
 StepFunction: TypeAlias = Callable[[StepContext], Any]
 
 
+@told_class(judges_own, by_place="Prompt takes a description, and the rest by name: Prompt('Finds claims', create=...)")
 @dataclass(frozen=True, slots=True, repr=False)
 class Prompt(Value):
     """A step that a judge answers. *create*: makes the prompt from the context, def or async def.
