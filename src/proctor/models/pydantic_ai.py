@@ -182,7 +182,7 @@ def _built(name: ModelName) -> Model:
         else:
             model = infer_model(f"{kind}:{name.model}", provider_factory=lambda _: provider)
     except (UserError, ImportError, ValueError) as error:
-        hint = safe_message(error).partition(" For a keyless")[0]
+        hint = _on_this_machine(name) or safe_message(error).partition(" For a keyless")[0]
         raise UsageError(f"{name} cannot be used: {hint}") from error
     client: Any = getattr(model.provider, "client", None)
     if isinstance(getattr(client, "max_retries", None), int):
@@ -190,6 +190,15 @@ def _built(name: ModelName) -> Model:
     return model
 
 
+def _on_this_machine(name: ModelName) -> str | None:
+    """What to write for a server that is mostly one's own, when nothing says where it is."""
+    variable, port = _OWN_SERVERS.get(name.provider, ("", 0))
+    if not variable or os.environ.get(variable):
+        return None
+    return f"set {variable}, or write Judge('openai:{name.model}', base_url='http://localhost:{port}/v1')"
+
+
+_OWN_SERVERS: Final = {"ollama": ("OLLAMA_BASE_URL", 11434), "vllm": ("VLLM_BASE_URL", 8000)}
 _NO_KEY: Final = "none"  # the client must have one; a server of one's own asks for none
 
 
