@@ -18,7 +18,7 @@ from proctor.models.answers import refusal_of, stated_cost, text_of, usage_of
 from proctor.models.failures import Asked, failed
 from proctor.models.first_step import FirstStep
 from proctor.models.per_loop import PerLoop
-from proctor.models.prices import cost_of, price_of, window_of
+from proctor.models.prices import cost_of, like, price_of, window_of
 from proctor.models.providers import PROVIDERS
 from proctor.models.requests import messages_of, parameters_of
 
@@ -99,6 +99,11 @@ class PydanticAIModel:
         """Of the price list."""
         return price_of(self._model.model_name, **self._where)
 
+    @property
+    def guess(self) -> str:
+        """A sentence with the model that may be meant, where the price list does not know this one; or nothing."""
+        return "" if self.address else like(self._model.model_name, provider=self.provider)
+
     async def request(self, call: ModelCall, /) -> ModelAnswer:
         """The answer to one request, made once."""
         from pydantic_ai.direct import model_request
@@ -119,6 +124,8 @@ class PydanticAIModel:
             said = failed(error, call, model=self.id, asked=self._asked)
             if said is None:
                 raise
+            if said.kind == "not_found" and (guess := self.guess):
+                said = ModelError(f"{said.message}.{guess}", kind=said.kind, status=said.status)
             raise said from error
         text = text_of(response)
         usage = usage_of(response.usage)
