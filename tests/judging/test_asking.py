@@ -127,6 +127,18 @@ async def test_a_reply_that_cannot_be_used_is_asked_for_again_with_the_problem()
 
 
 @pytest.mark.parametrize(
+    ("verdict", "said"),
+    [("yes", "verdict is 'yes'"), (True, "verdict is true"), ("y" * 99, f"verdict is '{'y' * 36}...")],
+    ids=["word", "bool", "long"],
+)
+async def test_the_error_says_what_came_and_that_it_was_asked_for_twice_and_the_model_is_not_told(verdict, said):
+    model = ScriptedModel([{"verdict": verdict, "reason": "r"}])
+    error, _ = await failed(model)
+    assert str(error).endswith(f" ({said}; asked twice)")
+    assert said not in model.calls[1].messages[-1].text
+
+
+@pytest.mark.parametrize(
     ("reply", "code"),
     [
         ("", "STRUCTURED_OUTPUT_OBJECT_UNDEFINED"),

@@ -225,3 +225,10 @@ def test_what_is_no_message_is_named():
 def test_letters_that_count_as_one_of_the_boundary_are_taken_out_with_it(text):
     fence = Fence(boundary="isk-kis7")
     assert "[...]" in only(fence, fence(text))
+
+
+def test_none_is_nothing_to_show_and_empty_text_is_an_empty_block():
+    fence = Fence(boundary=B)
+    with pytest.raises(UsageError, match=r"ctx.fence\(None, 'policy'\): .* not_scorable\('there is no policy'\)"):
+        fence(None, "policy")
+    assert only(fence, fence("", "policy")) == ""

@@ -28,9 +28,17 @@ async def test_what_passes_is_tried_again(kind):
 async def test_t04_as_often_as_was_said_and_no_more():
     model = ScriptedModel(ModelError("down", kind="unavailable"))
     error, execution = await failed(model, retries=2)
+    assert error.message.endswith(" (tried 3 times)")
     assert error.kind == "unavailable"
     assert len(model.calls) == 3
     assert (execution.attempt_count, execution.model_call_count, execution.retry_count) == (1, 0, 2)
+
+
+async def test_a_model_in_this_process_that_took_too_long_is_not_asked_again():
+    model = ScriptedModel(ModelError("slow", kind="timeout"))
+    model.in_process = True
+    error, _ = await failed(model)
+    assert (error.message, len(model.calls)) == ("slow", 1)
 
 
 async def test_a_rate_limit_is_waited_for_and_counts_as_no_failure():

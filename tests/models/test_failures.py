@@ -73,7 +73,26 @@ async def test_the_deadline_is_for_all_of_the_call(provider):
 async def test_nobody_there_is_unavailable(provider):
     with ModelServer("ok") as server:
         pass
-    assert (await error(server, provider)).kind == "unavailable"
+    found = await error(server, provider)
+    assert found.kind == "unavailable"
+    assert f"judge: no connection to {server.url}: " in found.message
+    assert found.message.endswith("; is the server running there?")
+
+
+async def test_an_address_without_its_version_is_asked_after():
+    async with ModelServer(Status(404)) as server:
+        assert (await error(server, "openai-chat")).message.endswith(f"; asked at {server.url}")
+        with pytest.raises(ModelError) as raised:
+            await resolve("openai:judge", base_url=server.url.removesuffix("/v1")).request(ask())
+    assert raised.value.message.endswith(f"; asked at {server.url.removesuffix('/v1')}: does it lack /v1?")
+
+
+async def test_a_key_that_is_not_accepted_is_named_by_where_it_came_from(monkeypatch):
+    async with ModelServer(Status(401)) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "my-own-key")
+        assert (await error(server, "openai-chat")).message.endswith("; the key is that of OPENAI_API_KEY")
+        monkeypatch.delenv("OPENAI_API_KEY")
+        assert (await error(server, "openai-chat")).message.endswith("; OPENAI_API_KEY is not set")
 
 
 @BOTH

@@ -3,7 +3,7 @@
 import pytest
 from pydantic_ai.usage import RequestUsage
 
-from proctor.models.prices import cost_of, price_of, window_of
+from proctor.models.prices import cost_of, like, price_of, window_of
 
 OPENAI = {"provider": "openai", "url": None}
 
@@ -16,6 +16,14 @@ def test_a_known_model_has_a_window_a_price_and_costs():
     assert cost.amount == pytest.approx(1000 * price.input_token + 100 * price.output_token)
     assert (cost.unit, cost.source) == ("USD", price.source)
     assert price.source.startswith("genai-prices 0.")
+
+
+def test_a_misspelt_model_is_like_one_of_the_list():
+    assert like("gpt-5-mnii", provider="openai") == " Did you mean 'gpt-5-mini'?"
+    assert like("gpt-5-mini", provider="openai") == ""
+    assert like("xyz", provider="openai") == ""
+    assert like("gpt-5-mnii", provider="nobody") == ""
+    assert like("gpt-5-mnii", provider=None) == ""
 
 
 def test_what_was_read_from_a_cache_costs_less():

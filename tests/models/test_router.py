@@ -96,7 +96,7 @@ def test_a_missing_key_is_named(monkeypatch):
 
 
 def test_what_only_pydantic_ai_knows_to_be_missing_is_a_usage_error():
-    with pytest.raises(UsageError, match=r"ollama:llama3 cannot be used: .*OLLAMA_BASE_URL"):
+    with pytest.raises(UsageError, match=r"ollama:llama3 cannot be used: set OLLAMA_BASE_URL, or .*:11434/v1'"):
         resolve("ollama:llama3")
 
 

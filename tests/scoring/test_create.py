@@ -3,7 +3,8 @@ import re
 
 import pytest
 
-from proctor import Judge, Score, UsageError, checks, create_scorer, not_scorable, scorer
+from proctor import Judge, Prompt, Score, UsageError, checks, create_scorer, not_scorable, scorer
+from proctor.testing import ScriptedModel
 
 
 def given(**options):
@@ -23,6 +24,28 @@ def test_a_scorer_needs_an_id(id):
 @pytest.mark.parametrize("id", ["agent", "steps", "a.b", "天気", "with space"])
 def test_any_text_is_an_id(id):
     assert given(id=id).generate_score(lambda ctx: 1).run_sync(output="x").scorer_id == id
+
+
+@pytest.mark.parametrize(
+    ("judge", "says"),
+    [
+        ("openai:gpt-5-mini", "not 'openai:gpt-5-mini': write judge=Judge('openai:gpt-5-mini', instructions='...')"),
+        (ScriptedModel(["a"]), "write judge=Judge(model, instructions='...')"),
+        (Judge, "write judge=Judge(model, instructions='...')"),
+    ],
+    ids=["name", "model", "class"],
+)
+def test_a_model_is_no_judge(judge, says):
+    makers = (
+        lambda: given(judge=judge),
+        lambda: given().replace(judge=judge),
+        lambda: Prompt("asks", create=lambda ctx: "x", judge=judge),
+    )
+    for make, begin in zip(makers, ("s: ", "s: ", "Prompt('asks'): "), strict=True):
+        with pytest.raises(UsageError) as raised:
+            make()
+        assert str(raised.value).startswith(f"{begin}judge= takes a Judge, not ")
+        assert says in str(raised.value)
 
 
 def test_the_name_is_the_id_unless_it_is_given():
@@ -69,7 +92,7 @@ def test_options_that_cannot_be_right_are_refused_when_written(options, message)
 
 
 def test_an_unknown_option_is_refused():
-    with pytest.raises(TypeError, match="descripton"):
+    with pytest.raises(UsageError, match=r"takes no descripton=\. Did you mean 'description'"):
         given(descripton="x")
 
 

@@ -91,6 +91,19 @@ def test_a_threshold_is_in_the_scorers_own_units():
         read_entry((SCALED, 6), "scorers[0]")
 
 
+def test_a_share_in_place_of_a_bound_on_a_wider_range_is_warned_of():
+    with pytest.warns(
+        UserWarning, match=r"threshold 0\.8 of five-point is on its range, 0 to 5; for 80% of it write 4"
+    ):
+        read_entry((SCALED, 0.8), "scorers[0]")
+
+
+@pytest.mark.parametrize("bound", [1.5, 0, {"max": 0.8}, Threshold(min=4, max=5)], ids=repr)
+def test_bounds_that_may_be_meant_are_not_warned_of(bound):
+    read_entry((SCALED, bound), "scorers[0]")
+    read_entry((SCORER, 0.1), "scorers[0]")
+
+
 TOXICITY = create_scorer(id="toxicity", better="lower").generate_score(lambda ctx: 0)
 
 

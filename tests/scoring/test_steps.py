@@ -43,6 +43,8 @@ def test_a_prompt_needs_a_function_that_makes_it():
         Prompt("Judge")
     with pytest.raises(UsageError, match="needs create="):
         Prompt("Judge", create="Say yes.")
+    with pytest.raises(UsageError, match=r"Prompt\('Judge'\): create= must be a function of one argument \(ctx\)"):
+        Prompt("Judge", create=lambda: "Say yes.")
 
 
 def test_a_context_shows_what_the_steps_gave():

@@ -14,6 +14,7 @@ from proctor.data.value import Value, shown
 from proctor.errors import UsageError, cut, safe_message
 from proctor.judging.json_schemas import JsonSchema, hoisted, is_known, rooted
 from proctor.judging.structured import ReplyProblem
+from proctor.judging.written_schema import completed, refuse_saying_nothing
 
 __all__ = ["AnswerSchema", "score_schema"]
 
@@ -43,7 +44,8 @@ class AnswerSchema(Value):
     def of(cls, output: Any, /) -> AnswerSchema:
         """The schema of a pydantic model, a dataclass, a TypedDict, any type that pydantic knows, or a JSON schema.
 
-        Raises `UsageError` for what is no schema.
+        Of a JSON schema's object without `required`, all properties are, but those with a default. Raises `UsageError`
+        for what is no schema, or says nothing of the answer.
         """
         if isinstance(output, cls):
             return output
@@ -140,12 +142,13 @@ def score_schema(low: float, high: float) -> AnswerSchema:
 
 
 def _of_json_schema(given: Mapping[str, Any]) -> AnswerSchema:
-    schema = JsonSchema.of(given)
+    schema = JsonSchema.of(given, as_meant=completed)
+    refuse_saying_nothing(given)
 
     def check(data: Any) -> Any:
         problems = schema.problems(data, most=_MOST_PROBLEMS)
         if problems:
-            raise ReplyProblem(_told(problems, data))
+            raise _problem(problems, data)
         return data
 
     root = rooted(schema.schema)
@@ -176,7 +179,7 @@ def _of_type(output: Any) -> AnswerSchema:
         except ValidationError as problem:
             listed = problem.errors(include_url=False, include_context=False, include_input=False)
             told = [(tuple(error["loc"]), _said(error)) for error in listed[:_MOST_PROBLEMS]]
-            raise ReplyProblem(_told(told, data)) from None
+            raise _problem(told, data) from None
 
     def restore(data: Any) -> Any:
         return checked(data, by_alias=True, by_name=True)
@@ -200,6 +203,24 @@ def _said(error: Any) -> str:
         return "is missing"
     said = str(error["msg"])
     return said.replace("Input should be", "must be", 1) if said.startswith("Input should be") else said
+
+
+def _problem(problems: list[tuple[tuple[Any, ...], str]], data: Any) -> ReplyProblem:
+    came = next((came for path, said in problems if said != "is missing" and (came := _came(path, data))), "")
+    return ReplyProblem(_told(problems, data), came=came)
+
+
+def _came(path: tuple[Any, ...], data: Any) -> str:
+    """What stands at the place of a problem, if it is a text, a number or the like."""
+    try:
+        for step in path:
+            data = data[step]
+    except (LookupError, TypeError):
+        return ""
+    if isinstance(data, dict | list):
+        return ""
+    said = cut(repr(data), 40) if isinstance(data, str | float) else cut(json.dumps(data), 40)
+    return f"{_place(path)} is {said}"
 
 
 def _told(problems: list[tuple[tuple[Any, ...], str]], data: Any) -> str:

@@ -58,8 +58,10 @@ class Exchange:
                 reading = self._read(answer)
                 break
             except ReplyProblem as problem:
-                if request == _REQUESTS or answer.refusal:
+                if answer.refusal:
                     raise
+                if request == _REQUESTS:
+                    raise problem.asked_twice() from None
                 unusable = problem
                 messages = (*messages, *self._again(answer, problem))
         return CachedCall(

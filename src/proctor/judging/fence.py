@@ -15,6 +15,7 @@ from typing import Any, Final
 from proctor.data.message import Message
 from proctor.data.value import Value, shown
 from proctor.errors import UsageError
+from proctor.judging.material import refuse_misgiven
 from proctor.judging.readable import readable
 from proctor.judging.turns import turn_parts
 
@@ -80,8 +81,15 @@ class Fence:
     def __call__(self, value: Any, /, name: str = "material") -> str:
         """The readable text of *value* between a line that opens and a line that closes it; both hold *name*.
 
-        Conversations are better put in by `transcript`: there, no message can pretend to be two.
+        Conversations are better put in by `transcript`: there, no message can pretend to be two. Raises `UsageError`
+        for None and MISSING, for a whole run, which knows the right answer, and for functions.
         """
+        if value is None:
+            raise UsageError(
+                f"ctx.fence(None, {name!r}): there is nothing to show; "
+                f"return not_scorable('there is no {name}') from create, or leave it out"
+            )
+        refuse_misgiven(value, said="ctx.fence was given")
         return self._block(self._checked(name), readable(value, name=name))
 
     def transcript(

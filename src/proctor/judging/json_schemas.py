@@ -29,8 +29,13 @@ class JsonSchema(Value):
     _errors: Callable[[Any], Iterator[Any]]
 
     @classmethod
-    def of(cls, given: Mapping[str, Any], /) -> JsonSchema:
-        """Draft 2020-12, unless its `$schema` says otherwise. Raises `UsageError` for what is no schema."""
+    def of(
+        cls, given: Mapping[str, Any], /, *, as_meant: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    ) -> JsonSchema:
+        """Draft 2020-12, unless its `$schema` says otherwise. *as_meant*: completes what is a schema.
+
+        Raises `UsageError` for what is no schema.
+        """
         from jsonschema import Draft202012Validator
         from jsonschema.exceptions import SchemaError
         from jsonschema.validators import validator_for
@@ -45,6 +50,7 @@ class JsonSchema(Value):
             kind.check_schema(schema)
         except SchemaError as problem:
             raise UsageError(f"this is no JSON schema: {problem.json_path}: {cut(problem.message, 200)}") from None
+        schema = schema if as_meant is None else as_meant(schema)
         for node in _subschemas(schema):
             _check_reference(node.get("$ref"), schema)
         validator: Any = kind(schema, registry=Registry())

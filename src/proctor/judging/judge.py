@@ -9,8 +9,9 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from proctor.data.value import Value, shown
 from proctor.errors import UnknownName, UsageError
+from proctor.judging.arguments import told_class
 
-__all__ = ["DEFAULT_MODEL", "SETTINGS", "Judge", "OutputMode"]
+__all__ = ["DEFAULT_MODEL", "SETTINGS", "Judge", "OutputMode", "judges_own", "refuse_no_judge"]
 
 DEFAULT_MODEL: Final = "PROCTOR_JUDGE_MODEL"
 """The environment variable that names the model of judges that name none."""
@@ -25,6 +26,13 @@ SETTINGS = (
 """What may be set of a model, by pydantic-ai's names; besides those that begin with the provider's name."""
 
 
+def _setting(name: str, value: Any) -> str | None:
+    if name in SETTINGS:
+        return f"{name} is a setting of the model: Judge(settings={{{name!r}: {shown(value, 40)}}})"
+    return None
+
+
+@told_class(_setting, by_place="Judge takes the model alone without a name: Judge('openai:NAME', instructions='...')")
 @dataclass(frozen=True, slots=True, repr=False)
 class Judge(Value):
     """Settings of a model that judges. A step's own settings win over the scorer's, field by field.
@@ -89,6 +97,26 @@ class Judge(Value):
         own = {field.name: getattr(self, field.name) for field in fields(self)}
         given = {name: getattr(over, name) for name in own if getattr(over, name) is not None}
         return Judge(**(own | given))
+
+
+def judges_own(name: str, value: Any) -> str | None:
+    """What to write for an argument that a judge takes, and not what has the judge."""
+    if name in SETTINGS:
+        return f"{name} is a setting of the model: judge=Judge(settings={{{name!r}: {shown(value, 40)}}})"
+    if name in _FIELDS:
+        return f"{name} belongs to the judge: judge=Judge({name}={shown(value, 40)})"
+    return None
+
+
+_FIELDS = frozenset(field.name for field in fields(Judge))
+
+
+def refuse_no_judge(value: Any, *, said: str = "") -> None:
+    """Raise a `UsageError` for what is neither a `Judge` nor None. *said*: the beginning of the sentence."""
+    if value is None or isinstance(value, Judge):
+        return
+    model = shown(value) if isinstance(value, str) else "model"
+    raise UsageError(f"{said}judge= takes a Judge, not {shown(value)}: write judge=Judge({model}, instructions='...')")
 
 
 def _check_settings(settings: Any) -> None:

@@ -65,9 +65,10 @@ class JudgeModel(Protocol):
     """What judges ask.
 
     *id*: `provider:model`. *address*: part of the key of cached answers and of limits. *modes*: never empty. *accepts*:
-    of `image`, `audio`, `video` and `document`. A model may have three attributes more: `keeps_time`, when its
+    of `image`, `audio`, `video` and `document`. A model may have four attributes more: `keeps_time`, when its
     `request` gives up after the call's `timeout` by itself; `at_once`, the most calls that it takes at the same time;
-    and `own_settings`, what decides its answers besides, which is part of the key of cached answers, too.
+    `in_process`, when it works here, where what took too long would do so again; and `own_settings`, what decides its
+    answers besides, which is part of the key of cached answers, too.
     """
 
     @property

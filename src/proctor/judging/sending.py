@@ -78,8 +78,8 @@ class Sender:
                 except ModelError as error:
                     if error.is_final:
                         self._calls.stop(_named(self._model.id, str(error)))
-                    if not error.passes:
-                        raise
+                    if not error.passes or (error.kind == "timeout" and getattr(self._model, "in_process", False)):
+                        raise  # the same work, on the same machine, would take as long again
                     busy, asked = error.kind == "busy", error.retry_after or 0.0
                     if busy:
                         turn.busy(min(asked, _PATIENCE) or None)
@@ -89,7 +89,7 @@ class Sender:
                     else:
                         failed += 1
                     if failed > self._tries or max(waited_for_limits, asked) > _PATIENCE:
-                        raise
+                        raise _tried(error, failed) from error.__cause__
                 else:
                     turn.done(answer.usage.total if answer.usage else None)
                     self._count(answer)
@@ -123,6 +123,19 @@ class Sender:
         else:
             self.cost = _sum(self.cost, answer.cost)
         self._calls.spend(answer.usage, answer.cost)
+
+
+def _tried(error: ModelError, times: int) -> ModelError:
+    """The same error, which says how often it was met; one of a user's own kind stays as it is."""
+    if times < 2 or type(error) is not ModelError:
+        return error
+    return ModelError(
+        f"{error.message} (tried {times} times)",
+        kind=error.kind,
+        retry_after=error.retry_after,
+        parameter=error.parameter,
+        status=error.status,
+    )
 
 
 def _named(model: str, said: str) -> str:

@@ -38,12 +38,19 @@ class ReplyProblem(ProctorError):
 
     *code*: `STRUCTURED_OUTPUT_OBJECT_UNDEFINED` (there is no answer), `STRUCTURED_OUTPUT_TRUNCATED` (it is cut),
     `STRUCTURED_OUTPUT_SCHEMA_VALIDATION_FAILED` (it does not fit, or it is not clear which it is), `MODEL_REFUSED`.
+    *came*: what the reply has in the wrong place, for people alone: the model is told in the schema's words.
     """
 
     code = _INVALID
 
-    def __init__(self, message: str, *, code: str | None = None) -> None:
+    def __init__(self, message: str, *, code: str | None = None, came: str = "") -> None:
         super().__init__(cut(visible(message), _LONGEST), code=code)
+        self.came = came
+
+    def asked_twice(self) -> ReplyProblem:
+        """The same as what ends a step, after the second reply."""
+        told = f"{self.came}; asked twice" if self.came else "asked twice"
+        return ReplyProblem(f"{cut(self.message, _LONGEST - 120)} ({told})", code=self.code)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What went wrong with a request, as a `ModelError`: its kind decides what the asker does, its message is for people.
 
-Messages hold the model, the status and the server's own words, cut; no header and no key.
+Messages hold the model, the status, the server's own words, cut, and where it was asked; no header and no key.
 """
 
 from __future__ import annotations
@@ -8,16 +8,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from proctor.data.secrets import redact_text
+from proctor.data.value import Value
 from proctor.errors import ModelError, ModelErrorKind, cut, safe_message
 from proctor.models.providers import PROVIDERS
 
 if TYPE_CHECKING:
     from proctor.judging.model import ModelCall
 
-__all__ = ["failed", "server_words"]
+__all__ = ["Asked", "failed", "server_words"]
 
 _MOST: Final = 300  # characters of the server's own words
 
@@ -68,13 +70,25 @@ _OURS: Final = {  # what servers call a setting: what it is called here
 _READERS: Final = frozenset({"anthropic", "cohere", "google", "groq", "json", "mistralai", "openai", "pydantic_ai"})
 
 
-def failed(error: Exception, call: ModelCall, *, model: str) -> ModelError | None:
+@dataclass(frozen=True, slots=True, repr=False)
+class Asked(Value):
+    """Where a model was asked. *url*: of the server, without secrets; *is_own*: whether the user said which.
+
+    *keys*: the environment variables that a key may come from, None where somebody else gave it.
+    """
+
+    url: str | None = None
+    is_own: bool = False
+    keys: tuple[str, ...] | None = None
+
+
+def failed(error: Exception, call: ModelCall, *, model: str, asked: Asked = Asked()) -> ModelError | None:
     """The error for what a request raised; None for what is no failure of a model, but a defect."""
     from pydantic_ai import exceptions
 
     if isinstance(error, exceptions.FallbackExceptionGroup):  # of several models: the last one tried
         last = error.exceptions[-1]
-        return failed(last, call, model=model) if isinstance(last, Exception) else None
+        return failed(last, call, model=model, asked=asked) if isinstance(last, Exception) else None
     if isinstance(error, UserWarning):
         return _setting_ignored(error, call, model=model)
     kind = _kind(error, exceptions)
@@ -88,13 +102,34 @@ def failed(error: Exception, call: ModelCall, *, model: str) -> ModelError | Non
     parameter = _parameter(error, words, call.settings) if kind == "rejected" else None
     about = f" ({parameter})" if parameter else ""
     numbered = f", status {status}" if status else ""
+    says, hint = _SAYS[kind], _hint(kind, asked)
+    if kind == "unavailable" and asked.url and _is_not_connected(error):
+        says, hint = f"no connection to {asked.url}", "; is the server running there?" if asked.is_own else ""
     return ModelError(
-        f"{model}: {_SAYS[kind]}{about}{numbered}" + (f": {words}" if words else ""),
+        f"{model}: {says}{about}{numbered}" + (f": {words}" if words else "") + hint,
         kind=kind,
         retry_after=getattr(error, "retry_after", None),
         parameter=parameter,
         status=status,
     )
+
+
+def _hint(kind: ModelErrorKind, asked: Asked) -> str:
+    if kind == "unauthorized" and asked.keys:
+        of = [key for key in asked.keys if os.environ.get(key)]
+        return f"; the key is that of {' or '.join(of)}" if of else f"; {' or '.join(asked.keys)} is not set"
+    if kind == "not_found" and asked.url and asked.is_own:
+        return f"; asked at {asked.url}" + ("" if re.search(r"/v\d", asked.url) else ": does it lack /v1?")
+    return ""
+
+
+def _is_not_connected(error: BaseException) -> bool:
+    found: BaseException | None = error
+    while found is not None:
+        if type(found).__name__ in {"ConnectError", "ConnectionRefusedError"}:
+            return True
+        found = found.__cause__ or found.__context__
+    return False
 
 
 def _kind(error: Exception, exceptions: Any) -> ModelErrorKind | None:

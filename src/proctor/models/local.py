@@ -50,6 +50,7 @@ class LocalModel:
 
     at_once = 1  # more would wait for each other anyway
     keeps_time = True
+    in_process = True
 
     def __init__(self, path: str) -> None:
         file = Path(path).expanduser()
@@ -89,7 +90,8 @@ class LocalModel:
                 return await in_thread(self._ask, body, stop, lambda: loop.call_soon_threadsafe(begun))
         except TimeoutError:
             raise ModelError(
-                f"{self.id}: took longer than the {call.timeout:g} s of timeout=", kind="timeout"
+                f"{self.id}: took longer than the {call.timeout:g} s of timeout=; give Judge(timeout=...) more of them",
+                kind="timeout",
             ) from None
         finally:
             stop.set()

@@ -8,12 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from proctor.data.usage import Cost
+from proctor.errors import did_you_mean
 from proctor.judging.model import Price
 
 if TYPE_CHECKING:
     from genai_prices.types import AbstractUsage, ModelInfo
 
-__all__ = ["cost_of", "price_of", "window_of"]
+__all__ = ["cost_of", "like", "price_of", "window_of"]
 
 
 def window_of(model: str, *, provider: str | None, url: str | None) -> int | None:
@@ -44,6 +45,19 @@ def cost_of(usage: AbstractUsage, model: str, *, provider: str | None, url: str 
     except ValueError:  # a usage that says that more was cached than was read
         return None
     return Cost(amount=float(total), source=_source())
+
+
+def like(model: str, *, provider: str | None) -> str:
+    """The sentence ` Did you mean 'x'?` for a model of the provider's that is not in the list, or an empty text."""
+    from genai_prices.data_snapshot import get_snapshot
+
+    if _find(model, provider=provider, url=None) is not None:
+        return ""
+    try:
+        known = get_snapshot().find_provider(None, provider, None).models
+    except LookupError:
+        return ""
+    return did_you_mean(model, [each.id for each in known])
 
 
 def _find(model: str, *, provider: str | None, url: str | None) -> ModelInfo | None:

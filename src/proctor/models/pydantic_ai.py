@@ -15,10 +15,10 @@ from proctor.errors import ModelError, UsageError, safe_message
 from proctor.judging.judge import OutputMode
 from proctor.judging.model import ModelAnswer, ModelCall, Price
 from proctor.models.answers import refusal_of, stated_cost, text_of, usage_of
-from proctor.models.failures import failed
+from proctor.models.failures import Asked, failed
 from proctor.models.first_step import FirstStep
 from proctor.models.per_loop import PerLoop
-from proctor.models.prices import cost_of, price_of, window_of
+from proctor.models.prices import cost_of, like, price_of, window_of
 from proctor.models.providers import PROVIDERS
 from proctor.models.requests import messages_of, parameters_of
 
@@ -79,6 +79,10 @@ class PydanticAIModel:
         self.modes = _modes(profile)
         self.accepts = frozenset(kind for kind, flag in _FILES.items() if profile.get(flag, True))
         self._where = {"provider": None if self.address else self.provider, "url": _url(self._model)}
+        known = PROVIDERS.get(given.provider) if isinstance(given, ModelName) else None
+        self._asked = Asked(
+            _without_secrets(_url(self._model)), self.address is not None, known.keys if known else None
+        )
         self._settings_tried: set[frozenset[str]] = set()
 
     def __repr__(self) -> str:
@@ -94,6 +98,11 @@ class PydanticAIModel:
     def price(self) -> Price | None:
         """Of the price list."""
         return price_of(self._model.model_name, **self._where)
+
+    @property
+    def guess(self) -> str:
+        """A sentence with the model that may be meant, where the price list does not know this one; or nothing."""
+        return "" if self.address else like(self._model.model_name, provider=self.provider)
 
     async def request(self, call: ModelCall, /) -> ModelAnswer:
         """The answer to one request, made once."""
@@ -112,9 +121,11 @@ class PydanticAIModel:
         except ModelError:
             raise
         except Exception as error:
-            said = failed(error, call, model=self.id)
+            said = failed(error, call, model=self.id, asked=self._asked)
             if said is None:
                 raise
+            if said.kind == "not_found" and (guess := self.guess):
+                said = ModelError(f"{said.message}.{guess}", kind=said.kind, status=said.status)
             raise said from error
         text = text_of(response, tool=call.name)
         usage = usage_of(response.usage)
@@ -178,7 +189,7 @@ def _built(name: ModelName) -> Model:
         else:
             model = infer_model(f"{kind}:{name.model}", provider_factory=lambda _: provider)
     except (UserError, ImportError, ValueError) as error:
-        hint = safe_message(error).partition(" For a keyless")[0]
+        hint = _on_this_machine(name) or safe_message(error).partition(" For a keyless")[0]
         raise UsageError(f"{name} cannot be used: {hint}") from error
     client: Any = getattr(model.provider, "client", None)
     if isinstance(getattr(client, "max_retries", None), int):
@@ -186,6 +197,15 @@ def _built(name: ModelName) -> Model:
     return model
 
 
+def _on_this_machine(name: ModelName) -> str | None:
+    """What to write for a server that is mostly one's own, when nothing says where it is."""
+    variable, port = _OWN_SERVERS.get(name.provider, ("", 0))
+    if not variable or os.environ.get(variable):
+        return None
+    return f"set {variable}, or write Judge('openai:{name.model}', base_url='http://localhost:{port}/v1')"
+
+
+_OWN_SERVERS: Final = {"ollama": ("OLLAMA_BASE_URL", 11434), "vllm": ("VLLM_BASE_URL", 8000)}
 _NO_KEY: Final = "none"  # the client must have one; a server of one's own asks for none
 
 
@@ -253,5 +273,14 @@ def _address(model: Model, *, provider: str) -> str | None:
     parts = urlsplit(url)
     if known is not None and known.host == parts.hostname:
         return None
+    return _without_secrets(url)
+
+
+def _without_secrets(url: str | None) -> str | None:
+    from urllib.parse import urlsplit
+
+    if not url:
+        return None
+    parts = urlsplit(url)
     port = f":{parts.port}" if parts.port else ""
     return f"{parts.scheme}://{parts.hostname}{port}{parts.path}".rstrip("/")

@@ -7,7 +7,8 @@ from inspect import signature
 from typing import Any, overload
 
 from proctor.errors import UnknownName, UsageError
-from proctor.judging.judge import Judge
+from proctor.judging.arguments import told
+from proctor.judging.judge import Judge, judges_own
 from proctor.scoring.callables import RunFunction, takes_one
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Better, Kind, Scorer
@@ -15,6 +16,7 @@ from proctor.scoring.scorer import Better, Kind, Scorer
 __all__ = ["create_scorer", "scorer"]
 
 
+@told(judges_own, by_place="create_scorer takes all by name: create_scorer(id='refund-policy', ...)")
 def create_scorer(
     *,
     id: str = "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -82,6 +83,18 @@ def _check_range(scorer: Scorer, threshold: Threshold) -> None:
             if high == 1 < bound <= 100:
                 message += f"; for {bound:g}% write {bound / 100:g}"
             raise UsageError(message, code="INVALID_SCORER_THRESHOLD")
+    share = threshold.min
+    if (
+        share is not None
+        and scorer.better == "higher"
+        and 0 < share <= 1 < high - low
+        and share <= low + (high - low) / 5
+    ):
+        warnings.warn(
+            f"threshold {share:g} of {scorer.key} is on its range, {low:g} to {high:g}; "
+            f"for {share:.0%} of it write {low + share * (high - low):g}",
+            stacklevel=2,
+        )
 
 
 def _shown(value: Any) -> str:

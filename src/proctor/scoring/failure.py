@@ -15,13 +15,21 @@ _CHARACTERS = 6000
 
 
 def failure_from(
-    error: BaseException, *, code: str | None = None, step: str | None = None, completed_steps: Sequence[str] = ()
+    error: BaseException,
+    *,
+    code: str | None = None,
+    step: str | None = None,
+    completed_steps: Sequence[str] = (),
+    message: str | None = None,
 ) -> Failure:
-    """What *error* was, as a value, without secrets that it quotes. *code*: for errors that have none of their own."""
+    """What *error* was, as a value, without secrets that it quotes. *code*: for errors that have none of their own.
+
+    *message*: what says it better than the error does.
+    """
     redact_text = import_object("proctor.data.secrets:redact_text")  # when something fails: not at every import
     return Failure(
         type=type(error).__name__,
-        message=redact_text(safe_message(error)),
+        message=redact_text(message or safe_message(error)),
         code=error.code if isinstance(error, ProctorError) else code,
         step=step,
         completed_steps=tuple(completed_steps),

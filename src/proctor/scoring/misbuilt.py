@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from proctor.data.value import shown
 from proctor.errors import UnknownName, UsageError
+from proctor.judging.judge import refuse_no_judge
 from proctor.scoring.callables import takes_one
 from proctor.scoring.schema import check_schemas
 from proctor.scoring.steps import STEP_NAMES, Prompt
@@ -24,6 +25,7 @@ def refuse_misbuilt(scorer: Scorer) -> None:
     if not isinstance(scorer.id, str) or not scorer.id.strip():
         message = "a scorer needs an id, a text that is not empty: create_scorer(id='refund-policy', ...)"
         raise UsageError(message, code="SCORER_FAILED_TO_CREATE_MISSING_ID")
+    refuse_no_judge(scorer.judge, said=f"{scorer.id}: ")
     for name, step in scorer.steps.items():
         if name not in STEP_NAMES:
             raise UnknownName("step", name, STEP_NAMES)

@@ -19,6 +19,7 @@ from proctor.data.outcome import NotRun, NotScorable, Origin, Outcome, RunSnapsh
 from proctor.data.plain import plain
 from proctor.data.value import MISSING, quick_maker
 from proctor.errors import EncodingError, ProctorError
+from proctor.plugins import import_object
 from proctor.scoring.callables import is_async
 from proctor.scoring.failure import failure_from
 from proctor.scoring.judged import STOPPED, TOO_LONG
@@ -114,7 +115,8 @@ class Walk(StepContext):
             return self._outcome("not_run", None, None, None, NotRun("stopped"))
         names = [name for name, _, _ in self._scorer.route]
         step = names[self._at] if self._at >= 0 else None
-        failure = failure_from(error, step=step, completed_steps=names[: max(self._at, 0)])
+        message = import_object("proctor.scoring.misuse:misuse_of")(error, self)
+        failure = failure_from(error, step=step, completed_steps=names[: max(self._at, 0)], message=message)
         return self._outcome("error", None, None, None, failure)
 
     # ── the steps ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -246,8 +246,9 @@ class ScorerRun:
         return found
 
     def __repr__(self) -> str:
+        """Without what is right: a repr may end up before a judge."""
         given = [
-            f"{name}={shown(value)}"
+            f"{name}={'<given>' if name in _TRUTH else shown(value)}"
             for name in _FIELDS
             if (value := getattr(self, name)) is not MISSING and value is not None and value != ()
         ]
@@ -267,6 +268,7 @@ _FIELDS = (
     "cost",
     "duration_ms",
 )
+_TRUTH = frozenset({"ground_truth", "expected_trajectory"})
 _BESIDE = ("extra", "calls", "repeat")
 _SNAKE = {
     "groundTruth": "ground_truth",

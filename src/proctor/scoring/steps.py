@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
 from proctor.data.value import MISSING, Value, shown
 from proctor.errors import UsageError
-from proctor.judging.judge import Judge
+from proctor.judging.arguments import told_class
+from proctor.judging.judge import Judge, judges_own, refuse_no_judge
 from proctor.plugins import import_object
+from proctor.scoring.callables import takes_one
 
 if TYPE_CHECKING:
     from proctor.judging.fence import Fence
@@ -77,14 +79,16 @@ class Hop:
 StepFunction: TypeAlias = Callable[[StepContext], Any]
 
 
+@told_class(judges_own, by_place="Prompt takes a description, and the rest by name: Prompt('Finds claims', create=...)")
 @dataclass(frozen=True, slots=True, repr=False)
 class Prompt(Value):
     """A step that a judge answers. *create*: makes the prompt from the context, def or async def.
 
     It gives text, or a list of texts and `File` parts; what else it gives is sent as readable JSON; `not_scorable(...)`
     declines before anybody is asked. *output*: what the answer must be, for preprocess and analyze: a pydantic model,
-    any type that pydantic can validate, or a JSON schema. A score is a number within the scorer's range, a reason is
-    text: they take none. *judge*: settings for this step, merged over the scorer's field by field.
+    any type that pydantic can validate, or a JSON schema, whose properties are all required unless it says `required`.
+    A score is a number within the scorer's range, a reason is text: they take none. *judge*: settings for this step,
+    merged over the scorer's field by field.
     """
 
     description: str
@@ -95,6 +99,9 @@ class Prompt(Value):
     def __post_init__(self) -> None:
         if not callable(self.create):
             raise UsageError(f"Prompt({self.description!r}) needs create=, a function of ctx that gives the text")
+        if not takes_one(self.create):
+            raise UsageError(f"Prompt({self.description!r}): create= must be a function of one argument (ctx)")
+        refuse_no_judge(self.judge, said=f"Prompt({self.description!r}): ")
 
 
 Step: TypeAlias = StepFunction | Prompt
