@@ -14,13 +14,13 @@ from proctor.stats.rates import wilson_interval
 from tests.running.graded import graded
 
 
-def mean_of(*values, threshold=None, position="scorer", key="graded", **options):
+def mean_of(*values, threshold=None, position="scorer", key="graded", whole=True, **options):
     """What a column comes to: numbers are scores, `boom`, `n/a` and `fail` what their names say."""
     column = Column(position, None, key, key)
     fold = ColumnFold(Cell(graded(**options), column, threshold and Threshold.of(threshold)))
     for n, value in enumerate(values):
         fold.add(outcome(column, value), index=n, item=f"i{n}")
-    return column_mean(fold)
+    return column_mean(fold, whole=whole)
 
 
 def outcome(column, value):
@@ -227,3 +227,26 @@ BARE, LEFT_OUT = mean_of(0), mean_of("n/a", threshold=Threshold(0.5, min_scored=
 )
 def test_failed_before_scored_before_passed(means, verdict, sentence):
     assert decide(means) == (verdict, sentence)
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "passed"),
+    [
+        pytest.param((1, 1), {"position": "gate"}, None, id="gate met so far"),
+        pytest.param((1, 0), {"position": "gate"}, False, id="gate missed"),
+        pytest.param((1, "boom"), {"position": "gate"}, False, id="gate with an error"),
+        pytest.param((1, 1), {"threshold": 0.5}, None, id="threshold met so far"),
+        pytest.param((0, 0), {"threshold": 0.5}, None, id="threshold missed so far"),
+        pytest.param((1, "fail"), {"threshold": 0.5}, False, id="threshold with an error"),
+        pytest.param((1, "boom"), {"threshold": Threshold(0.5, max_errors=0.1)}, None, id="errors that may thin out"),
+        pytest.param((), {"threshold": 0.5}, None, id="nothing scored yet"),
+    ],
+)
+def test_of_a_run_that_ended_early_only_what_no_item_could_change_is_decided(values, options, passed):
+    assert mean_of(*values, whole=False, **options).passed is passed
+
+
+def test_a_run_that_ended_early_failed_or_is_not_decided():
+    broke = mean_of("boom", threshold=0.5, whole=False)
+    assert decide([broke], stopped="no key") == (None, "not decided: the run ended early (no key)")
+    assert decide([broke, MISSED], stopped="no key") == ("failed", MISSED.sentence)
