@@ -45,15 +45,17 @@ def gate(*values, **options):
     [
         pytest.param(gate(1, 1), "gate graded met: 2 of 2 items reached the top", id="gate met"),
         pytest.param(gate(1, "n/a"), "gate graded met: 1 of 2 items reached the top", id="gate met, one declined"),
-        pytest.param(gate(0.5), "gate graded missed: item i0 scored 0.50: saw 0.5", id="gate missed, one item"),
+        pytest.param(
+            gate(0.5), "gate graded missed: item i0 scored 0.50, a gate needs 1: saw 0.5", id="gate missed, one item"
+        ),
         pytest.param(
             gate(1 - 1.5e-9),
-            "gate graded missed: item i0 scored 0.999999998: saw 0.9999999985",
+            "gate graded missed: item i0 scored 0.999999998, a gate needs 1: saw 0.9999999985",
             id="gate missed by less than two digits show",
         ),
         pytest.param(
             gate(1, 0.5, 0),
-            "gate graded missed: item i1 scored 0.50: saw 0.5; 2 of 3 items fell short",
+            "gate graded missed: item i1 scored 0.50, a gate needs 1: saw 0.5; 2 of 3 items fell short",
             id="gate missed",
         ),
         pytest.param(

@@ -110,7 +110,9 @@ def _gate(fold: ColumnFold) -> tuple[bool | None, DecidedBy | None, str]:
         _, item, outcome = fold.first["short"]
         why = f": {cut(outcome.reason, 160)}" if outcome.reason else ""
         more = f"; {count_of(fold.short, fold.of, what=fold.unit)} fell short" if fold.of > 1 else ""
-        scored = shown_score(outcome.score, Threshold(fold.cell.scorer.range[1]))
+        low, top = fold.cell.scorer.range
+        needed = "" if (outcome.score, top) == (low, 1) else f", a gate needs {top:g}"
+        scored = f"{shown_score(outcome.score, Threshold(top))}{needed}"
         return False, "scores", f"{name} missed: item {item} scored {scored}{why}{more}"
     if fold.errors or fold.no_reply:
         return False, "errors", f"{name} missed: {_errors(fold)}"
