@@ -3,7 +3,19 @@ from pathlib import Path
 import pytest
 from wcwidth import wcswidth
 
-from proctor import EvalResult, Item, ItemResult, Outcome, Score, Threshold, checks, run_evals_sync, scorer
+from proctor import (
+    EvalResult,
+    Item,
+    ItemResult,
+    Outcome,
+    Score,
+    Threshold,
+    checks,
+    create_scorer,
+    not_scorable,
+    run_evals_sync,
+    scorer,
+)
 from proctor.data.outcome import Failure
 from proctor.data.result import Summary
 from proctor.data.table import result_table
@@ -82,6 +94,15 @@ def test_where_a_line_is_too_short_for_columns_the_interval_stands_below_the_nam
 
 def test_nothing_scored_has_no_interval():
     assert "95%" not in str(weather(None, gates=[], scorers=[checks.includes("sunny")]))
+
+
+def test_an_item_that_several_scorers_declined_is_one_that_was_declined():
+    def declining(key):
+        return create_scorer(id=key).generate_score(lambda ctx: not_scorable("no policy"))
+
+    result = weather("x", "y", gates=[declining("clear")], scorers=[declining("kind"), checks.includes("x")])
+    assert result.summary.not_scorable.total == 4
+    assert lines(result)[-1].startswith("2 items, 2 declined, ")
 
 
 def test_what_failed_is_listed_with_item_place_and_reason():

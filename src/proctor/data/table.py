@@ -182,8 +182,8 @@ def footer(result: EvalResult) -> str:
         parts.append(f"{summary.errors} with no reply")
     if summary.outcome_errors:
         parts.append(plural(summary.outcome_errors, "scorer error"))
-    if summary.not_scorable.total:
-        parts.append(f"{summary.not_scorable.total} declined")
+    if declined := summary.declined or summary.not_scorable.total:
+        parts.append(f"{declined} declined")
     if summary.tokens is not None:
         parts.append(f"{summary.tokens} tokens")
     if summary.cost is not None:
