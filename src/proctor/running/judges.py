@@ -28,5 +28,5 @@ def require_prices(scorers: Iterable[Scorer], budget: Budget | None) -> None:
             if model.price is None:
                 raise UsageError(
                     f"budget={budget}: the price of {model.id}, which judges {question.whose}, is not known, so what "
-                    "is spent cannot be told; give Budget(tokens=...)"
+                    "is spent cannot be told; give Budget(tokens=...), or --budget 200000tokens"
                 )
