@@ -18,6 +18,7 @@ def test_a_run_ends_at_its_budget_and_goes_on(keeping, write, asked):
     assert "desk: NO VERDICT, stopped by budget: $1.00 are spent ($1.0000)" in out
     assert "2 of 4" in out
     assert "To go on with it: proctor resume " in err
+    assert "broke" not in err
     code, out, _ = keeping("resume")
     assert (code, asked(), "desk: PASSED" in out) == (0, 4, True)
 

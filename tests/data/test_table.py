@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,24 @@ def test_nothing_failed_nothing_is_listed():
 def test_many_failures_are_cut_and_counted():
     text = str(weather(*["It rains."] * 30, scorers=[]))
     assert "What failed (20 of 30 shown; all are in result.failures()):" in text
+
+
+def test_errors_that_say_the_same_are_one_line():
+    @scorer(id="s")
+    def fails_on_x(run):
+        if run.text == "x":
+            raise ConnectionError("lost")
+        return 1
+
+    text = str(weather("x", "x", "y", "x", gates=[], scorers=[fails_on_x]))
+    assert text.count("ConnectionError: lost") == 1
+    assert "(the same on 2 more)" in " ".join(text.split())
+
+
+def test_where_all_failures_are_is_told_by_the_name_of_a_kept_run():
+    text = str(replace(weather(*["It rains."] * 30, scorers=[]), run="calm-otter-42"))
+    told = "all are in result.failures(), or proctor show calm-otter-42 --failed):"
+    assert told in " ".join(text.split())
 
 
 def test_the_last_line_counts_items_errors_and_tokens():
