@@ -185,7 +185,7 @@ def test_lines_that_are_no_json_are_named_with_the_others(tmp_path):
 
 
 def test_a_long_list_of_bad_rows_is_cut_in_the_message(tmp_path):
-    error = refused(written(tmp_path, "rows.jsonl", ["5"] * 100))
+    error = refused(written(tmp_path, "rows.jsonl", [str(n) for n in range(100)]))
     assert len(error.problems) == 100
     assert str(error).startswith("100 problems")
     assert str(error).endswith(" and 80 more")
