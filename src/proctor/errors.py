@@ -84,9 +84,16 @@ class DataErrors(UsageError):
         self.where = where
         self.problems = tuple(problems)
         count = f"{len(self.problems)} problem{'s' if len(self.problems) != 1 else ''}"
-        shown = [f"  {problem}" for problem in self.problems[:20]]
-        if len(self.problems) > len(shown):
-            shown.append(f"  ... and {len(self.problems) - len(shown)} more")
+        alike: dict[str, list[str]] = {}
+        for problem in self.problems:
+            alike.setdefault(problem.partition(": ")[2], []).append(problem)
+        shown = [
+            f"  {those[0]}" + (f" (and {len(those) - 1} more like it)" if len(those) > 1 else "")
+            for those in list(alike.values())[:20]
+        ]
+        if len(alike) > len(shown):
+            left = sum(len(those) for those in list(alike.values())[20:])
+            shown.append(f"  ... and {left} more")
         super().__init__("\n".join([f"{count} in {where}:", *shown]), code=code)
 
 

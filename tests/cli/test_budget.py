@@ -18,6 +18,7 @@ def test_a_run_ends_at_its_budget_and_goes_on(keeping, write, asked):
     assert "desk: NO VERDICT, stopped by budget: $1.00 are spent ($1.0000)" in out
     assert "2 of 4" in out
     assert "To go on with it: proctor resume " in err
+    assert "broke" not in err
     code, out, _ = keeping("resume")
     assert (code, asked(), "desk: PASSED" in out) == (0, 4, True)
 
@@ -56,3 +57,11 @@ def test_a_budget_that_cannot_be_read_is_told(keeping, write, asked, command):
     code, _, err = keeping(*command.split(), "--budget", "200k tokens")
     assert (code, asked()) == (2, 0)
     assert "'200k tokens' is no amount; write 5 or 0.50 (US dollars), 5usd, 200000tokens" in err
+
+
+def test_saved_items_that_wait_for_a_judge_are_hinted_at(keeping, write):
+    many = 'data=[{"id": str(n), "output": str(n)} for n in range(21)]'
+    file = write(JUDGED.replace('data=[{"id": name, "output": name} for name in "abcd"]', many))
+    err = keeping("run", f"{file}::desk", "--budget", "0.50")[2]
+    assert "Hint: desk: 21 items, one at a time; --concurrency 8" in err
+    assert "Hint" not in keeping("run", f"{file}::desk", "--concurrency", "2", "--budget", "0.50")[2]

@@ -126,12 +126,13 @@ def test_nothing_failed(keeping, write):
 def test_all_of_one_item(keeping, desk):
     code, out, _ = keeping("show", desk, "--item", "two")
     assert code == 0
-    assert out.startswith("two: done\ninput: bad\n")
+    assert out.startswith("two: done\n\ngate check-excludes[bad]: scored 0\n")
+    assert "\n\ninput: bad\n\nreply" in out
     assert '  look_up({"what": 1}), done\n    gave: Error: nothing there\n' in out
     assert "  assistant: You said bad.\n" in out
-    assert "\ngate check-excludes[bad]: scored 0\n" in out
     out = keeping("show", desk, "--item", "three")[1]
-    assert "ConnectionError: the line is dead" in out
+    assert out.startswith("three: error\nerror: ConnectionError: the line is dead (")
+    assert out.count("Traceback") == 1
     assert "not run: target failed" in out
 
 

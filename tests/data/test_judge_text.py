@@ -26,3 +26,13 @@ def test_a_little_money_is_not_shown_as_none(cost, shown):
 def test_of_judges_that_nobody_answered_no_price_is_missing():
     totals = JudgeTotals(executions=1, failed=1, duration_ms=26)
     assert judge_text(totals) == "1 judged, of them 1 failed; 0 calls; 26 ms each"
+
+
+def test_calls_that_were_not_answered_are_told():
+    totals = JudgeTotals(executions=3, outcomes=3, failed=3, requests=12)
+    assert judge_text(totals) == "3 judged, of them 3 failed; 0 of 12 calls answered; 0 ms each"
+
+
+def test_steps_are_told_where_they_are_more_than_what_was_judged():
+    totals = JudgeTotals(executions=4, outcomes=2, cached=4)
+    assert judge_text(totals) == "2 judged in 4 steps, of them 4 from the cache"

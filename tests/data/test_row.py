@@ -73,15 +73,15 @@ def test_a_long_value_is_cut_in_the_message():
 @pytest.mark.parametrize(
     ("key", "advice"),
     [
-        ("question", "Name it input (or say --input KEY)."),
-        ("query", "Name it input (or say --input KEY)."),
-        ("prompt", "Name it input (or say --input KEY)."),
-        ("answer", "Name it output (or say --output KEY)."),
-        ("response", "Name it output (or say --output KEY)."),
-        ("expected", "Name it ground_truth (or say --truth KEY)."),
-        ("expected_output", "Name it ground_truth (or say --truth KEY)."),
-        ("expectedOutput", "Name it ground_truth (or say --truth KEY)."),
-        ("target", "Name it ground_truth (or say --truth KEY)."),
+        ("question", "Name it input (proctor score takes --input KEY)."),
+        ("query", "Name it input (proctor score takes --input KEY)."),
+        ("prompt", "Name it input (proctor score takes --input KEY)."),
+        ("answer", "Name it output (proctor score takes --output KEY)."),
+        ("response", "Name it output (proctor score takes --output KEY)."),
+        ("expected", "Name it ground_truth (proctor score takes --truth KEY)."),
+        ("expected_output", "Name it ground_truth (proctor score takes --truth KEY)."),
+        ("expectedOutput", "Name it ground_truth (proctor score takes --truth KEY)."),
+        ("target", "Name it ground_truth (proctor score takes --truth KEY)."),
     ],
 )
 def test_what_others_call_a_field_is_hinted_at(key, advice):

@@ -1,9 +1,22 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from wcwidth import wcswidth
 
-from proctor import EvalResult, Item, ItemResult, Outcome, Score, Threshold, checks, run_evals_sync, scorer
+from proctor import (
+    EvalResult,
+    Item,
+    ItemResult,
+    Outcome,
+    Score,
+    Threshold,
+    checks,
+    create_scorer,
+    not_scorable,
+    run_evals_sync,
+    scorer,
+)
 from proctor.data.outcome import Failure
 from proctor.data.result import Summary
 from proctor.data.table import result_table
@@ -84,6 +97,15 @@ def test_nothing_scored_has_no_interval():
     assert "95%" not in str(weather(None, gates=[], scorers=[checks.includes("sunny")]))
 
 
+def test_an_item_that_several_scorers_declined_is_one_that_was_declined():
+    def declining(key):
+        return create_scorer(id=key).generate_score(lambda ctx: not_scorable("no policy"))
+
+    result = weather("x", "y", gates=[declining("clear")], scorers=[declining("kind"), checks.includes("x")])
+    assert result.summary.not_scorable.total == 4
+    assert lines(result)[-1].startswith("2 items, 2 declined, ")
+
+
 def test_what_failed_is_listed_with_item_place_and_reason():
     text = " ".join(str(weather("It is sunny.", "It rains.", None)).split())
     failed = text[text.index("What failed") :]
@@ -109,6 +131,24 @@ def test_nothing_failed_nothing_is_listed():
 def test_many_failures_are_cut_and_counted():
     text = str(weather(*["It rains."] * 30, scorers=[]))
     assert "What failed (20 of 30 shown; all are in result.failures()):" in text
+
+
+def test_errors_that_say_the_same_are_one_line():
+    @scorer(id="s")
+    def fails_on_x(run):
+        if run.text == "x":
+            raise ConnectionError("lost")
+        return 1
+
+    text = str(weather("x", "x", "y", "x", gates=[], scorers=[fails_on_x]))
+    assert text.count("ConnectionError: lost") == 1
+    assert "(the same on 2 more)" in " ".join(text.split())
+
+
+def test_where_all_failures_are_is_told_by_the_name_of_a_kept_run():
+    text = str(replace(weather(*["It rains."] * 30, scorers=[]), run="calm-otter-42"))
+    told = "all are in result.failures(), or proctor show calm-otter-42 --failed):"
+    assert told in " ".join(text.split())
 
 
 def test_the_last_line_counts_items_errors_and_tokens():

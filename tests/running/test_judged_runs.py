@@ -94,6 +94,7 @@ async def test_what_is_the_same_for_every_call_stops_the_run_after_the_first(kin
     assert len(model.calls) == 1
     assert (result.status, result.stopped_by) == ("stopped", "test:m: the server says no")
     assert result.verdict is None
+    assert result.verdict is None
     mean = result.means[0]
     assert (mean.n, mean.errors, mean.not_run) == (0, 1, 49)
     assert result.exit_code() == 4

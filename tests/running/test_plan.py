@@ -74,6 +74,15 @@ def test_what_is_no_scorer_is_named_by_its_place():
     assert str(refused(gates=[checks.includes])).startswith("gates[0]: ")
 
 
+def test_a_mistake_is_one_traceback_where_its_causes_say_nothing_more(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    judged = create_scorer(id="s", judge=Judge("openai:gpt-5-mini", instructions="Be fair."))
+    problem = refused(scorers=[judged.generate_score(Prompt("q", create=lambda ctx: "x"))])
+    assert str(problem).startswith("scorers[0]: s.generate_score: ")
+    assert problem.__cause__ is None
+    assert problem.__suppress_context__
+
+
 @pytest.mark.parametrize("position", ["gates", "scorers"])
 def test_a_scorer_that_cannot_run_is_refused(position):
     error = refused(**{position: [create_scorer(id="s").analyze(lambda ctx: 1)]})

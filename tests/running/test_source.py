@@ -123,6 +123,17 @@ def test_every_row_in_the_other_style_is_named(tmp_path):
     assert [problem.split(":")[0] for problem in problems] == ["line 2", "line 3"]
 
 
+def test_the_same_mistake_in_every_row_is_told_once(tmp_path):
+    rows = [*[{"question": "q", "output": "a"}] * 25, {"input": "q", "output": "a", "ouput": 1}]
+    error = refused(written(tmp_path, "rows.jsonl", rows))
+    assert len(error.problems) == 26
+    head, question, ouput = str(error).splitlines()
+    assert head.startswith("26 problems in ")
+    assert question.startswith("  line 1: ")
+    assert question.endswith(" (and 24 more like it)")
+    assert ouput.startswith("  line 26: ")
+
+
 def test_metadata_of_conversations_has_no_style(tmp_path):
     rows = [{"messages": CONVERSATION, "groundTruth": 1, "my_reward": 1}, {"messages": CONVERSATION, "my_reward": 2}]
     assert [item.metadata for item in items(written(tmp_path, "rows.jsonl", rows))] == [
@@ -139,7 +150,9 @@ def test_rows_of_python_keep_to_one_style_too():
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        pytest.param({"question": "q", "output": "a"}, "Name it input (or say --input KEY)", id="question"),
+        pytest.param(
+            {"question": "q", "output": "a"}, "Name it input (proctor score takes --input KEY)", id="question"
+        ),
         pytest.param({"role": "user", "content": "hi"}, "is a message, not an item", id="message"),
     ],
 )
@@ -172,7 +185,7 @@ def test_lines_that_are_no_json_are_named_with_the_others(tmp_path):
 
 
 def test_a_long_list_of_bad_rows_is_cut_in_the_message(tmp_path):
-    error = refused(written(tmp_path, "rows.jsonl", ["5"] * 100))
+    error = refused(written(tmp_path, "rows.jsonl", [str(n) for n in range(100)]))
     assert len(error.problems) == 100
     assert str(error).startswith("100 problems")
     assert str(error).endswith(" and 80 more")

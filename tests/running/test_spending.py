@@ -35,7 +35,9 @@ def test_everything_that_was_taken_is_added_up_failures_too():
     )
     assert found == JudgeTotals(
         executions=3,
+        outcomes=3,
         failed=1,
+        requests=4,
         calls=4,
         usage=Usage(input_tokens=3, output_tokens=5),
         cost=Cost(amount=1.75, source="list, provider"),

@@ -14,13 +14,13 @@ from proctor.stats.rates import wilson_interval
 from tests.running.graded import graded
 
 
-def mean_of(*values, threshold=None, position="scorer", key="graded", **options):
+def mean_of(*values, threshold=None, position="scorer", key="graded", whole=True, **options):
     """What a column comes to: numbers are scores, `boom`, `n/a` and `fail` what their names say."""
     column = Column(position, None, key, key)
     fold = ColumnFold(Cell(graded(**options), column, threshold and Threshold.of(threshold)))
     for n, value in enumerate(values):
         fold.add(outcome(column, value), index=n, item=f"i{n}")
-    return column_mean(fold)
+    return column_mean(fold, whole=whole)
 
 
 def outcome(column, value):
@@ -45,15 +45,17 @@ def gate(*values, **options):
     [
         pytest.param(gate(1, 1), "gate graded met: 2 of 2 items reached the top", id="gate met"),
         pytest.param(gate(1, "n/a"), "gate graded met: 1 of 2 items reached the top", id="gate met, one declined"),
-        pytest.param(gate(0.5), "gate graded missed: item i0 scored 0.50: saw 0.5", id="gate missed, one item"),
+        pytest.param(
+            gate(0.5), "gate graded missed: item i0 scored 0.50, a gate needs 1: saw 0.5", id="gate missed, one item"
+        ),
         pytest.param(
             gate(1 - 1.5e-9),
-            "gate graded missed: item i0 scored 0.999999998: saw 0.9999999985",
+            "gate graded missed: item i0 scored 0.999999998, a gate needs 1: saw 0.9999999985",
             id="gate missed by less than two digits show",
         ),
         pytest.param(
             gate(1, 0.5, 0),
-            "gate graded missed: item i1 scored 0.50: saw 0.5; 2 of 3 items fell short",
+            "gate graded missed: item i1 scored 0.50, a gate needs 1: saw 0.5; 2 of 3 items fell short",
             id="gate missed",
         ),
         pytest.param(
@@ -227,3 +229,26 @@ BARE, LEFT_OUT = mean_of(0), mean_of("n/a", threshold=Threshold(0.5, min_scored=
 )
 def test_failed_before_scored_before_passed(means, verdict, sentence):
     assert decide(means) == (verdict, sentence)
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "passed"),
+    [
+        pytest.param((1, 1), {"position": "gate"}, None, id="gate met so far"),
+        pytest.param((1, 0), {"position": "gate"}, False, id="gate missed"),
+        pytest.param((1, "boom"), {"position": "gate"}, False, id="gate with an error"),
+        pytest.param((1, 1), {"threshold": 0.5}, None, id="threshold met so far"),
+        pytest.param((0, 0), {"threshold": 0.5}, None, id="threshold missed so far"),
+        pytest.param((1, "fail"), {"threshold": 0.5}, False, id="threshold with an error"),
+        pytest.param((1, "boom"), {"threshold": Threshold(0.5, max_errors=0.1)}, None, id="errors that may thin out"),
+        pytest.param((), {"threshold": 0.5}, None, id="nothing scored yet"),
+    ],
+)
+def test_of_a_run_that_ended_early_only_what_no_item_could_change_is_decided(values, options, passed):
+    assert mean_of(*values, whole=False, **options).passed is passed
+
+
+def test_a_run_that_ended_early_failed_or_is_not_decided():
+    broke = mean_of("boom", threshold=0.5, whole=False)
+    assert decide([broke], stopped="no key") == (None, "not decided: the run ended early (no key)")
+    assert decide([broke, MISSED], stopped="no key") == ("failed", MISSED.sentence)

@@ -126,7 +126,7 @@ class Keeper:
         if begun is None or result.status == "complete":
             return
         complain(f"To go on with it: proctor resume {begun}")
-        if result.status == "stopped":
+        if result.status == "stopped" and (result.summary.errors or result.summary.outcome_errors):
             complain(f"To do what broke again, too: proctor retry {begun}")
 
     def broke_off(self) -> None:

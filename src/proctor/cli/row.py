@@ -1,8 +1,12 @@
-"""One row of a run as text: everything that is known of it, nothing cut."""
+"""One row of a run as text: what it came to, then what it was: the item, and the replies. Nothing is cut.
+
+Left out are long prompts, unless they are asked for, and where in Proctor's own code its errors were raised.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -22,14 +26,18 @@ __all__ = ["row_text"]
 _ITEM = ("ground_truth", "context", "label", "tags", "cluster", "severity", "metadata", "request_context")
 
 
-def row_text(row: ItemResult, *, width: int) -> str:
-    """The item, its replies and its outcomes, in lines of at most *width* columns."""
+_LONG_PROMPT = 200
+
+
+def row_text(row: ItemResult, *, width: int, prompts: bool = False) -> str:
+    """The outcomes, the item and its replies, in lines of at most *width* columns. *prompts*: long ones, too."""
     name = item_label(row.item, item_id=row.item_id, index=row.index)
     repeat = f" (repeat {row.repeat})" if row.repeat else ""
     lines = [f"{printable(name)}{repeat}: {row.status}"]
     if row.item.id is None:
         lines.append(f"id {row.item_id}, made of its content")
-    for line in (*_item(row), *_replies(row), *_outcomes(row)):
+    error = () if row.error is None else _failure(row.error, indent=0)
+    for line in (*error, *_outcomes(row, prompts=prompts), "", *_item(row), *_replies(row)):
         depth = len(line) - len(line.lstrip(" "))
         lines += wrapped(line, width, indent=" " * (depth + 2))
     return "\n".join(lines)
@@ -61,11 +69,8 @@ def _replies(row: ItemResult) -> Iterator[str]:
             yield from _output(reply.output)
         if reply.structured is not MISSING:
             yield from _named("structured", reply.structured, indent=2)
-        if reply.error is not None:
+        if reply.error is not None and reply.error != row.error:
             yield from _failure(reply.error, indent=2)
-    if row.error is not None and all(reply.error != row.error for reply in row.replies):
-        yield ""
-        yield from _failure(row.error, indent=0)
 
 
 def _costs(reply: Reply) -> str:
@@ -106,7 +111,7 @@ def _message(message: Message) -> Iterator[str]:
             yield from _named(message.role, part, indent=2)
 
 
-def _outcomes(row: ItemResult) -> Iterator[str]:
+def _outcomes(row: ItemResult, *, prompts: bool) -> Iterator[str]:
     for outcome in row.outcomes:
         yield ""
         kind = "scorer " if outcome.column.position == "scorer" else ""
@@ -116,7 +121,7 @@ def _outcomes(row: ItemResult) -> Iterator[str]:
         if outcome.reason and outcome.not_scorable is None:
             yield from _text(outcome.reason, indent=2)
         yield from _cause(outcome)
-        yield from _evidence(outcome)
+        yield from _evidence(outcome, prompts=prompts)
 
 
 def _cause(outcome: Outcome) -> Iterator[str]:
@@ -129,7 +134,7 @@ def _cause(outcome: Outcome) -> Iterator[str]:
         yield from _failure(cause, indent=2)
 
 
-def _evidence(outcome: Outcome) -> Iterator[str]:
+def _evidence(outcome: Outcome, *, prompts: bool) -> Iterator[str]:
     seen = outcome.evidence
     if seen is None:
         return
@@ -142,7 +147,10 @@ def _evidence(outcome: Outcome) -> Iterator[str]:
         for execution in record.executions:
             model = execution.answered_by or execution.judge_model_id or "a judge"
             yield f"  {visible(step)} asked {visible(model)}: {execution_text(execution)}"
-            yield from _named("prompt", execution.prompt, indent=4)
+            if prompts or len(execution.prompt) <= _LONG_PROMPT:
+                yield from _named("prompt", execution.prompt, indent=4)
+            else:
+                yield f"    prompt: {len(execution.prompt):,} characters, which --prompts shows"
             if execution.output is not MISSING:
                 yield from _named("answer", execution.output, indent=4)
             elif execution.raw_output is not None:
@@ -154,8 +162,13 @@ def _evidence(outcome: Outcome) -> Iterator[str]:
 def _failure(failure: Failure, *, indent: int) -> Iterator[str]:
     code = f" [{failure.code}]" if failure.code else ""
     yield from _named("error", f"{failure}{code}", indent=indent)
-    if failure.traceback:
+    if failure.traceback and not _is_ours(failure):
         yield from _text(failure.traceback, indent=indent + 2)
+
+
+def _is_ours(failure: Failure) -> bool:
+    """Whether it is one of Proctor's errors, whose message says it all."""
+    return bool(re.search(rf"^proctor\.[\w.]+\.{re.escape(failure.type)}\b", failure.traceback or "", re.MULTILINE))
 
 
 def _named(name: str, value: Any, *, indent: int = 0) -> Iterator[str]:

@@ -195,7 +195,8 @@ def _failed_in(place: Place, source: str) -> tuple[str, frozenset[str]] | None:
 
 
 def _hint(plan: Plan) -> None:
-    count = sum(row.reply is None for row in plan.rows)
+    """What waits for a target or for judges goes faster together; checks alone do not."""
+    count = sum(row.reply is None or any(cell.scorer.questions for cell in row.cells) for row in plan.rows)
     if plan.evaluation.concurrency == 1 and count > _MANY:
         name = plan.evaluation.name
         complain(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["EPILOG", "HELP", "command"]
 
 HELP = """\
-Show a run again: its table; or each row that failed; or all of one item: input, replies, tool calls, scores, evidence.
+Show a run again: its table; or each row that failed; or all of one item: scores, evidence, input, replies, tool calls.
 
 \b
   proctor show                                  the latest run
@@ -55,6 +55,9 @@ def command(
         str | None, typer.Option("--item", metavar="ID", help="All of this item; #N: the Nth, from 0.")
     ] = None,
     repeat: Annotated[int, typer.Option("--repeat", metavar="N", min=0, help="Which repeat of it, from 0.")] = 0,
+    prompts: Annotated[
+        bool, typer.Option("--prompts", help="With --item: what judges were asked, also when it is long.")
+    ] = False,
     failed: Annotated[bool, typer.Option("--failed", help="Each row that fell short or broke, and why.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as one JSON document.")] = False,
     store: StoreOption = None,
@@ -63,7 +66,7 @@ def command(
     place = place_of(store)
     if item is not None:
         row = in_store(place, lambda kept: _row(kept, run, item, repeat))
-        say(dumps(row) if as_json else row_text(row, width=terminal_width()))
+        say(dumps(row) if as_json else row_text(row, width=terminal_width(), prompts=prompts))
         return 0
     found = in_store(place, lambda kept: _look(kept, run, failed=failed))
     if found.result is None or found.info.status in {"running", "interrupted"}:

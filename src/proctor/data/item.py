@@ -76,11 +76,13 @@ class Item(Value):
 
 
 _HINTS = {
-    **dict.fromkeys(("question", "query", "prompt", "request"), "Name it input (or say --input KEY)."),
-    **dict.fromkeys(("answer", "response", "completion", "reply"), "Name it output (or say --output KEY)."),
+    **dict.fromkeys(("question", "query", "prompt", "request"), "Name it input (proctor score takes --input KEY)."),
+    **dict.fromkeys(
+        ("answer", "response", "completion", "reply"), "Name it output (proctor score takes --output KEY)."
+    ),
     **dict.fromkeys(
         ("expected", "expected_output", "expectedOutput", "reference", "gold", "target"),
-        "Name it ground_truth (or say --truth KEY).",
+        "Name it ground_truth (proctor score takes --truth KEY).",
     ),
 }
 _NAMES = tuple(field.name for field in fields(Item))

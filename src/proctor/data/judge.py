@@ -55,18 +55,20 @@ class JudgeRecord(Value):
 class JudgeTotals(Value):
     """What judges did and took, over many executions; failed ones count like others.
 
-    *executions*: judged steps; *failed* of them without an answer, *cached* answered without a call, *truncated* on a
-    prompt that was cut, *repaired* from JSON that had to be mended. *calls*: model calls that completed. *usage*,
-    *cost*: what was spent, so nothing of the cached ones; None when nothing was reported. *unpriced*: executions that
-    made calls whose price is not known: the cost is of the others. *duration_ms*: time in judged steps, in all;
-    *waited_ms* of it for a turn, or for a rate limit to pass.
+    *executions*: judged steps, of *outcomes* that asked a judge; *failed* of them without an answer, *cached* answered
+    without a call, *truncated* on a prompt that was cut, *repaired* from JSON that had to be mended. *requests*: model
+    calls that were begun; *calls* of them completed. *usage*, *cost*: what was spent, so nothing of the cached ones;
+    None when nothing was reported. *unpriced*: executions that made calls whose price is not known: the cost is of the
+    others. *duration_ms*: time in judged steps, in all; *waited_ms* of it for a turn, or for a rate limit to pass.
     """
 
     executions: int = 0
+    outcomes: int = 0
     failed: int = 0
     cached: int = 0
     truncated: int = 0
     repaired: int = 0
+    requests: int = 0
     calls: int = 0
     usage: Usage | None = None
     cost: Cost | None = None

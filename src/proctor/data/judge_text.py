@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proctor.data.judge import JudgeExecution, JudgeTotals
-from proctor.data.shown import plural
+from proctor.data.shown import count_of, plural
 from proctor.data.usage import Cost
 
 __all__ = ["execution_text", "judge_text"]
@@ -28,10 +28,14 @@ def judge_text(totals: JudgeTotals) -> str:
         if count
     ]
     judged = f"{totals.executions} judged"
+    if 0 < totals.outcomes < totals.executions:
+        judged = f"{totals.outcomes} judged in {totals.executions} steps"
     parts = [f"{judged}, of them {', '.join(of_them)}" if of_them else judged]
     made = totals.executions - totals.cached
     if made:
-        parts.append(plural(totals.calls, "call"))
+        lost = totals.requests > totals.calls
+        answered = f"{count_of(totals.calls, totals.requests, what='call')} answered"
+        parts.append(answered if lost else plural(totals.calls, "call"))
         parts += [_tokens(totals), _money(totals, made)] if totals.calls else []  # what was not answered took nothing
         parts.append(f"{(totals.duration_ms - totals.waited_ms) / made:.0f} ms each")
     if totals.waited_ms >= 1000:

@@ -55,7 +55,8 @@ class NotScorableCounts(Value):
 class Summary(Value):
     """The run in numbers. *items*: rows that are counted; *planned*: how many there would be, None for a stream.
 
-    *errors*: rows whose target failed; *outcome_errors*: scorers' errors.
+    *errors*: rows whose target failed; *outcome_errors*: scorers' errors; *declined*: rows in which a scorer declined,
+    where *not_scorable* counts each time.
 
     *failures*: rows that fell short of a gate or a threshold, or whose target or scorer failed.
     *usage*, *cost*: the target's, None when nothing reported any. *judge*: what all judges did and took; None when none
@@ -70,6 +71,7 @@ class Summary(Value):
     errors: int = 0
     failures: int = 0
     outcome_errors: int = 0
+    declined: int = 0
     not_scorable: NotScorableCounts = NotScorableCounts()
     usage: Usage | None = None
     cost: Cost | None = None

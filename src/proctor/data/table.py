@@ -5,8 +5,9 @@ Widths are those of a terminal (wide characters count two); what a terminal coul
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from proctor.data.failures import declined, kind_of
 from proctor.data.item import item_label
@@ -39,7 +40,8 @@ def result_table(result: EvalResult, *, width: int = 100) -> str:
     lines = [*wrapped("".join(head), width), *wrapped(sentence, width), "", *_columns(result.means, width)]
     failed, count = _failures(result.items, result.means)
     if failed:
-        lines += ["", *_failure_lines(failed, count, width)]
+        command = f", or proctor show {printable(result.run)} --failed" if result.run else ""
+        lines += ["", *_failure_lines(failed, count, width, where=f"result.failures(){command}")]
     if any(mean.judge is not None for mean in result.means):
         lines += ["", *_judge_lines(result.means, width)]
     return "\n".join([*lines, "", *wrapped(footer(result), width)])
@@ -116,7 +118,16 @@ def _decision(mean: Mean) -> str:
 # ── what failed ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _failures(items: Sequence[ItemResult], means: Sequence[Mean]) -> tuple[list[tuple[str, str, str]], int]:
+class _Failed(NamedTuple):
+    """What is shown of a failure: on which item, where, why, and whether something broke."""
+
+    item: str
+    place: str
+    why: str
+    broke: bool
+
+
+def _failures(items: Sequence[ItemResult], means: Sequence[Mean]) -> tuple[list[_Failed], int]:
     """Item, place and reason of what failed or could not be measured, gates and errors first; and how much it is.
 
     Rows that lie in a store say which of them are to be shown: a million are not read for twenty lines.
@@ -124,14 +135,14 @@ def _failures(items: Sequence[ItemResult], means: Sequence[Mean]) -> tuple[list[
     look = getattr(items, "first_failing", None)
     rows, count = (items, None) if look is None else look(means, _SHOWN_FAILURES)
     deciding = {mean.column: mean for mean in means}
-    first: list[tuple[str, str, str]] = []
-    rest: list[tuple[str, str, str]] = []
+    first: list[_Failed] = []
+    rest: list[_Failed] = []
     for item in rows:
         name = item_label(item.item, item_id=item.item_id, index=item.index)
         if item.repeat:
             name += f" (repeat {item.repeat})"
         if item.error is not None:
-            first.append((name, "target", str(item.error)))
+            first.append(_Failed(name, "target", str(item.error), broke=True))
             continue
         for outcome in item.outcomes:
             mean = deciding.get(outcome.column)
@@ -139,7 +150,8 @@ def _failures(items: Sequence[ItemResult], means: Sequence[Mean]) -> tuple[list[
             if mean is None or kind is None or (kind in {"gate", "threshold"} and mean.passed is not False):
                 continue  # a row below a threshold that is met over all of them is not shown
             hard = kind == "scorer" or mean.column.position == "gate"
-            (first if hard else rest).append((name, outcome.column.label, _why(outcome, mean)))
+            failed = _Failed(name, outcome.column.label, _why(outcome, mean), broke=kind == "scorer")
+            (first if hard else rest).append(failed)
     found = first + rest
     return found, len(found) if count is None else count
 
@@ -152,16 +164,23 @@ def _why(outcome: Outcome, mean: Mean) -> str:
     return f"{shown_score(outcome.score, mean.needed)}  {outcome.reason or ''}".rstrip()
 
 
-def _failure_lines(failed: Sequence[tuple[str, str, str]], count: int, width: int) -> list[str]:
+def _failure_lines(failed: Sequence[_Failed], count: int, width: int, *, where: str) -> list[str]:
+    """One line for each of the first; errors that say the same are one. *where*: all of them are."""
     shown = failed[:_SHOWN_FAILURES]
     head = "What failed"
     if len(shown) < count:
-        head += f" ({len(shown)} of {count} shown; all are in result.failures())"
-    item_width = min(max(width_of(printable(item)) for item, _, _ in shown), max(width // 3, 12))
+        head += f" ({len(shown)} of {count} shown; all are in {where})"
+    item_width = min(max(width_of(printable(item)) for item, *_ in shown), max(width // 3, 12))
     lines = wrapped(f"{head}:", width)
-    for item, place, why in shown:
-        lead = f"  {fitted_id(printable(item), item_width)}  {printable(place)}: "
-        lines += wrapped(lead + cut(printable(why), _LONGEST_REASON), width, indent=" " * (item_width + 4))
+    counts = Counter(one[1:] for one in shown if one.broke)
+    for one in shown:
+        same = counts.pop(one[1:], 0) if one.broke else 1
+        if not same:
+            continue
+        lead = f"  {fitted_id(printable(one.item), item_width)}  {printable(one.place)}: "
+        more = f" (the same on {same - 1} more)" if same > 1 else ""
+        told = f"{lead}{cut(printable(one.why), _LONGEST_REASON)}{more}"
+        lines += wrapped(told, width, indent=" " * (item_width + 4))
     return lines
 
 
@@ -182,8 +201,8 @@ def footer(result: EvalResult) -> str:
         parts.append(f"{summary.errors} with no reply")
     if summary.outcome_errors:
         parts.append(plural(summary.outcome_errors, "scorer error"))
-    if summary.not_scorable.total:
-        parts.append(f"{summary.not_scorable.total} declined")
+    if declined := summary.declined or summary.not_scorable.total:
+        parts.append(f"{declined} declined")
     if summary.tokens is not None:
         parts.append(f"{summary.tokens} tokens")
     if summary.cost is not None:

@@ -26,7 +26,8 @@ def require_prices(scorers: Iterable[Scorer], budget: Budget | None) -> None:
         for question in scorer.questions.values():
             model = require_askable(question.judge, whose=question.whose)
             if model.price is None:
+                guess = getattr(model, "guess", "")
                 raise UsageError(
                     f"budget={budget}: the price of {model.id}, which judges {question.whose}, is not known, so what "
-                    f"is spent cannot be told; give Budget(tokens=...).{getattr(model, 'guess', '')}"
+                    f"is spent cannot be told; give Budget(tokens=...), or --budget 200000tokens.{guess}"
                 )

@@ -51,6 +51,15 @@ class Plan:
 
 def make_plan(evaluation: Eval) -> Plan:
     """The plan of an evaluation. Raises `UsageError` for the first thing that is wrong, `DataErrors` for all items."""
+    try:
+        return _planned(evaluation)
+    except UsageError as problem:
+        while isinstance(cause := problem.__cause__, UsageError) and str(cause) in str(problem):
+            problem.__cause__ = cause.__cause__  # it says nothing more, and would be a traceback of its own
+        raise
+
+
+def _planned(evaluation: Eval) -> Plan:
     check_options(evaluation)
     evaluation = stored(evaluation)
     gates = read_cells(evaluation.gates, "gate", where="gates")

@@ -11,7 +11,7 @@ from proctor.stats.exact import ExactSum
 
 __all__ = ["Spending", "total_cost"]
 
-_COUNTS = ("executions", "failed", "cached", "truncated", "repaired", "calls", "unpriced")
+_COUNTS = ("executions", "outcomes", "failed", "cached", "truncated", "repaired", "requests", "calls", "unpriced")
 
 
 class Spending:
@@ -27,6 +27,7 @@ class Spending:
 
     def add(self, outcome: Outcome) -> None:
         """Count what an outcome's judges did, whatever its status."""
+        self.counts["outcomes"] += any(record.executions for record in outcome.judge.values())
         for record in outcome.judge.values():
             for execution in record.executions:
                 self._count(execution)
@@ -41,6 +42,7 @@ class Spending:
         if execution.cached:
             return  # what it took was spent, and counted, by the call that was made
         counts["calls"] += execution.model_call_count
+        counts["requests"] += max(execution.attempt_count + execution.retry_count, execution.model_call_count)
         self.ms.add(execution.duration_ms or 0.0)
         self.waited_ms.add(execution.waited_ms)
         if execution.usage is not None:

@@ -45,7 +45,7 @@ class Tally:
         self._tags = TagFolds(plan.maker.columns, self._fold, repeats=evaluation.repeats)
         self._kept: dict[tuple[int, int], ItemResult] = {}
         self._elsewhere: Sequence[ItemResult] | None = None
-        self._failures = 0
+        self._failures = self._declined = 0
         self.cut_short = False
 
     def begin(self, known: Known) -> None:
@@ -73,6 +73,7 @@ class Tally:
         if keeps_all or (self._keep == "failures" and (failed or broke)):
             self._kept[result.index, result.repeat] = result
         self._failures += failed or broke
+        self._declined += "not_scorable" in statuses
         return Taken(failed, broke)
 
     @property
@@ -100,6 +101,7 @@ class Tally:
             errors=fold.item_errors,
             failures=self._failures,
             outcome_errors=sum(column.errors for column in fold.columns.values()),
+            declined=self._declined,
             not_scorable=fold.not_scorable(),
             usage=fold.usage,
             cost=fold.cost,

@@ -24,7 +24,8 @@ __all__ = ["column_mean", "decide"]
 def column_mean(fold: ColumnFold, *, allow_unscored_gates: bool = False, whole: bool = True) -> Mean:
     """What a column came to. *allow_unscored_gates*: a gate on which every item declined decides nothing.
 
-    *whole*: whether all items are in; else too few scores decide nothing, for there might have been more.
+    *whole*: whether all items are in; else only what no further item could change is decided: what a gate missed, and
+    an error where a threshold allows none.
     """
     column, threshold = fold.cell.column, fold.cell.threshold
     passed: bool | None = None
@@ -37,7 +38,7 @@ def column_mean(fold: ColumnFold, *, allow_unscored_gates: bool = False, whole: 
             sentence = f"{column.label} decides nothing: every item declined"
     elif threshold is not None:
         passed, decided_by, sentence = _threshold(fold, threshold)
-    if not whole and decided_by == "declines":
+    if not whole and passed is not None and not _stands(fold, decided_by, passed=passed):
         passed, decided_by = None, None
         sentence = f"{column.label} is not decided: {fold.n} scored so far, and not every item was run"
     return Mean(
@@ -61,6 +62,14 @@ def column_mean(fold: ColumnFold, *, allow_unscored_gates: bool = False, whole: 
     )
 
 
+def _stands(fold: ColumnFold, decided_by: DecidedBy | None, *, passed: bool) -> bool:
+    """Whether more items could not change it."""
+    if passed or decided_by == "declines":
+        return False
+    threshold = fold.cell.threshold
+    return threshold is None or (not threshold.max_errors and fold.errors + fold.no_reply > 0)
+
+
 def _interval(fold: ColumnFold) -> tuple[float, float] | None:
     """The 95% interval of the mean, in the scorer's own units. Repeats of an item are one case, not several."""
     mean = fold.mean
@@ -75,12 +84,15 @@ def _interval(fold: ColumnFold) -> tuple[float, float] | None:
 
 
 def decide(means: Sequence[Mean], *, stopped: str = "") -> tuple[Verdict | None, str]:
-    """The verdict, and the sentence that decided it. *stopped*: what ended a run early: then only a miss is decided."""
+    """The verdict, and the sentence that decided it. *stopped*: what ended a run early: then only `failed` is decided.
+
+    A threshold that is missed for good is no verdict yet: a gate might have missed on an item to come.
+    """
     gates = [mean for mean in means if mean.column.position == "gate" and mean.passed is not None]
     thresholds = [mean for mean in means if mean.column.position != "gate" and mean.passed is not None]
     for verdict, what, decided in (("failed", "gate", gates), ("scored", "threshold", thresholds)):
         missed = [mean for mean in decided if not mean.passed]
-        if missed:
+        if missed and (verdict == "failed" or not stopped):
             more = f" ({count_of(len(missed), len(decided), what=what)} missed)" if len(decided) > 1 else ""
             return verdict, f"{missed[0].sentence}{more}"  # type: ignore[return-value]  # one of the three words
     if stopped:
@@ -98,7 +110,9 @@ def _gate(fold: ColumnFold) -> tuple[bool | None, DecidedBy | None, str]:
         _, item, outcome = fold.first["short"]
         why = f": {cut(outcome.reason, 160)}" if outcome.reason else ""
         more = f"; {count_of(fold.short, fold.of, what=fold.unit)} fell short" if fold.of > 1 else ""
-        scored = shown_score(outcome.score, Threshold(fold.cell.scorer.range[1]))
+        low, top = fold.cell.scorer.range
+        needed = "" if (outcome.score, top) == (low, 1) else f", a gate needs {top:g}"
+        scored = f"{shown_score(outcome.score, Threshold(top))}{needed}"
         return False, "scores", f"{name} missed: item {item} scored {scored}{why}{more}"
     if fold.errors or fold.no_reply:
         return False, "errors", f"{name} missed: {_errors(fold)}"
