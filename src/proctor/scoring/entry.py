@@ -106,4 +106,7 @@ def _hint(value: Any) -> str:
     module = getattr(value, "__module__", "") or ""
     if callable(value) and module.startswith("proctor.checks"):
         return f"; call it: checks.{value.__name__}(...)"
-    return "; put @scorer over it" if callable(value) and not isinstance(value, type) else ""
+    if not callable(value) or isinstance(value, type):
+        return ""
+    name = getattr(value, "__name__", "it")
+    return f"; put @scorer over it, or call it if it makes a scorer: {name}(...)"
