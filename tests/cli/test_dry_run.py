@@ -81,3 +81,16 @@ def test_a_store_that_cannot_be_read_is_told(keeping, write, tmp_path):
     code, out, err = keeping("run", write(JUDGED) + "::desk", "--dry-run", "--store", "notes.db")
     assert (out, "notes.db" in err) == ("", True)
     assert code == keeping("run", "evals.py::desk", "--store", "notes.db")[0]
+
+
+def test_of_a_model_that_the_price_list_does_not_know_a_guess_is_made(keeping, write, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    path = write(
+        "from proctor import Judge, Prompt, create_scorer\n"
+        "judge = Judge('openai:gpt-5-mnii', instructions='Judge.')\n"
+        "s = create_scorer(id='s', judge=judge).generate_score(Prompt('p', create=lambda ctx: ctx.run.text))\n"
+        "e = Eval(data=[{'output': 'x'}], scorers=[s])",
+    )
+    out = " ".join(keeping("run", path, "--dry-run")[1].split())
+    assert "price not known (Did you mean 'gpt-5-mini'?)" in out

@@ -59,7 +59,8 @@ def _lines(estimate: PlanEstimate) -> Iterator[str]:
 def _step(step: StepEstimate) -> str:
     parts = [_calls(step.once.calls, step.most.calls)]
     if step.once.calls:
-        parts += [_tokens(step.once.input_tokens, step.once.output_tokens), _money(step.once.cost, step.most.cost)]
+        parts.append(_tokens(step.once.input_tokens, step.once.output_tokens))
+        parts.append(_money(step.once.cost, step.most.cost, guess=step.guess))
     if step.assumed:
         parts.append(f"{step.assumed:,} of the prompts assumed")
     if step.cached:
@@ -90,7 +91,7 @@ def _tokens(read: int, written: int) -> str:
     return f"about {read:,} tokens in and {written:,} out"
 
 
-def _money(once: Cost | None, most: Cost | None) -> str:
+def _money(once: Cost | None, most: Cost | None, *, guess: str = "") -> str:
     if once is None or most is None:
-        return "price not known"
+        return f"price not known{guess and f' ({guess.strip()})'}"
     return f"${once.amount:,.4f}, at most ${most.amount:,.4f} ({once.source})"

@@ -37,7 +37,8 @@ class StepEstimate(Value):
     """A judged step of a scorer. *scorer*: its column. *once*: each reply can be used; *most*: each is asked for again.
 
     *assumed*: calls whose prompt cannot be known before, counted in *once*. *cached*: answers that the cache has: they
-    are no calls. *spared*: rows that end before the step, or decline.
+    are no calls. *spared*: rows that end before the step, or decline. *guess*: a sentence on which model of the price
+    list may be meant, where it does not know this one.
     """
 
     model: str
@@ -48,6 +49,7 @@ class StepEstimate(Value):
     assumed: int = 0
     cached: int = 0
     spared: int = 0
+    guess: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""

@@ -70,6 +70,7 @@ class CountedStep:
             assumed=len(assumed),
             cached=self.cached,
             spared=self.spared,
+            guess=getattr(self._model, "guess", "") if self._model.price is None else "",
         )
 
     def _asked(self, calls: int, read: int, written: int) -> Asked:
