@@ -130,3 +130,14 @@ async def test_what_an_answer_took_is_counted_by_who_waited_for_it_when_who_aske
     first.cancel()
     _, execution = await second
     assert (execution.cached, execution.model_call_count, len(model.calls)) == (False, 1, 1)
+
+
+async def test_who_is_more_patient_does_not_share_the_failure_of_who_is_less():
+    through = calls(memory())
+    model = ScriptedModel(ScriptedReply(json=PASS, delay=0.05))
+    (error, _), (value, _) = await asyncio.gather(
+        failed(model, through=through, timeout=0.005, retries=0, output_mode="native"),
+        put(model, through=through, timeout=60, output_mode="native"),
+    )
+    assert error.kind == "timeout"
+    assert value == PASS

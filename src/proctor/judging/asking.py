@@ -168,7 +168,13 @@ class Asking:
         request, schema = self._request(model, parts, system, fence), question.schema
         while True:
             try:
-                answer = await answered(self._calls, request, call=ask, fits=None if schema is None else schema.fits)
+                answer = await answered(
+                    self._calls,
+                    request,
+                    call=ask,
+                    fits=None if schema is None else schema.fits,
+                    patience=(question.judge.timeout, question.judge.retries),
+                )
                 break
             except CallsStopped:
                 if self._calls.stopped is not None:

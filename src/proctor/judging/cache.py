@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Lock
@@ -198,13 +198,15 @@ async def answered(
     call: Callable[[], Awaitable[CachedCall]],
     notes: CacheNotes | None = None,
     fits: Callable[[Any], bool] | None = None,
+    patience: Hashable = None,
 ) -> Answer:
     """The answer of the cache; else that of *call*, kept when it is `cacheable`.
 
     While a call is in flight, others who ask the same wait for its answer, which is `cached` for them. *call* raises
     for a reply that cannot be used: nothing is kept then. A request without a key, a cache that cannot be read and one
     that cannot be written cost a note in *notes*, never the answer. *fits*: whether a kept output is still an
-    answer; *call* is made when it is not, as when validators changed that are no part of the request.
+    answer; *call* is made when it is not, as when validators changed that are no part of the request. *patience*: how
+    long *call* waits and tries: who is more patient does not share the failure of who is less.
     """
     if isinstance(cache, NotedCache):
         notes, cache = notes or cache.notes, cache.cache
@@ -220,7 +222,7 @@ async def answered(
         made = await call()
         return Answer(await _unbroken(guarded.put(key, made)) if cacheable(made) else made)
 
-    answer, is_anothers = await once((id(cache), key), fetch)
+    answer, is_anothers = await once((id(cache), key, patience), fetch)
     return Answer(_apart(answer.call), cached=True) if is_anothers else answer
 
 
