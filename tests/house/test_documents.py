@@ -26,3 +26,9 @@ def test_every_rule_about_secrets_is_on_its_page():
     for rule in DEFAULT_RULES:
         rules.setdefault(rule.name, set()).update(rule.keys)
     assert told == rules
+
+
+def test_every_file_of_a_judged_step_is_on_its_map():
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    files = {path.name for path in (ROOT / "src" / "proctor" / "judging").glob("*.py")} - {"__init__.py"}
+    assert sorted(name for name in files if f"`{name}`" not in page and f"judging/{name}" not in page) == []
