@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import aiosqlite
 from sqlalchemy import event
@@ -28,6 +28,7 @@ _BUSY_MS = 30_000
 _CONNECT_SECONDS = 10
 _FAREWELL_S = 2.0
 _THREADS: WeakKeyDictionary[AsyncEngine, list[Thread]] = WeakKeyDictionary()
+_OPENED: WeakKeyDictionary[AsyncEngine, WeakSet[_Connection]] = WeakKeyDictionary()
 _LOST = ("08", "57P", "53300")  # SQLSTATEs: connection exceptions, the server shuts down, too many connections
 
 
@@ -49,8 +50,9 @@ def make_engine(address: Address, *, pooled: bool = True) -> AsyncEngine:
     except OSError as error:
         raise store_error(address, error, usage=True) from error
     threads: list[Thread] = []
-    engine = create_async_engine(address.url, async_creator=partial(_connect, address.path, threads), **pool)
-    _THREADS[engine] = threads
+    opened: WeakSet[_Connection] = WeakSet()
+    engine = create_async_engine(address.url, async_creator=partial(_connect, address.path, threads, opened), **pool)
+    _THREADS[engine], _OPENED[engine] = threads, opened
     event.listen(engine.sync_engine, "connect", _set_up)
     event.listen(engine.sync_engine, "begin", _begin)
     return engine
@@ -91,6 +93,10 @@ async def close(engine: AsyncEngine) -> None:
                 await asyncio.sleep(0.002)
             except asyncio.CancelledError as error:
                 cancelled = error
+        if not any(thread.is_alive() for thread in threads):
+            for left in list(_OPENED.get(engine, ())):  # of a cancelled statement; it would keep its lock until gc
+                with suppress(sqlite3.Error):
+                    left.close()
         if cancelled is not None:
             raise cancelled
 
@@ -108,9 +114,15 @@ async def _connect_whole(*given: Any, **options: Any) -> Any:
         raise
 
 
-async def _connect(path: Path, threads: list[Thread]) -> aiosqlite.Connection:
+async def _connect(path: Path, threads: list[Thread], opened: WeakSet[_Connection]) -> aiosqlite.Connection:
     place, is_uri = _of_file(path)
-    connection = aiosqlite.connect(place, uri=is_uri, factory=_Connection)
+
+    def open_it(*given: Any, **options: Any) -> _Connection:
+        made = _Connection(*given, **options)
+        opened.add(made)
+        return made
+
+    connection = aiosqlite.connect(place, uri=is_uri, factory=open_it, check_same_thread=False)
     thread = connection._thread  # noqa: SLF001 - as SQLAlchemy does: it must not keep the process from ending
     thread.daemon = True
     threads[:] = [*(each for each in threads if each.is_alive()), thread]
