@@ -41,9 +41,10 @@ async def test_j12_a_scale_is_in_its_own_units_and_as_a_share_where_that_is_aske
     stars = create_scorer(id="stars", judge=judge, range=(1, 5))
     ask = Prompt("Gives stars", create=lambda ctx: ctx.run.text)
     assert (await stars.generate_score(ask).run(output="x")).score == score
+    given = {"type": "object", "properties": {"score": {"type": "number"}}, "required": ["score"]}
     as_share = (
         create_scorer(id="share", judge=judge)
-        .analyze(Prompt("Gives stars", output={"type": "object", "properties": {"score": {}}}, create=ask.create))
+        .analyze(Prompt("Gives stars", output=given, create=ask.create))
         .generate_score(lambda ctx: (ctx.analyze["score"] - 1) / 4)
     )
     assert (await as_share.run(output="x")).score == share

@@ -92,7 +92,9 @@ def problem(schema, data):
         pytest.param(
             MappingProxyType({**OBJECT, "title": "My verdict!"}), "My_verdict", None, id="JSON schema, titled"
         ),
-        pytest.param({"properties": {"a": {}}}, "answer", None, id="JSON schema of properties alone"),
+        pytest.param(
+            {"type": "object", "properties": {"a": {}}, "required": []}, "answer", None, id="JSON schema of properties"
+        ),
         pytest.param({"type": ["string", "number"]}, "answer", "answer", id="JSON schema of text or a number"),
         pytest.param({"type": "array"}, "answer", "answer", id="JSON schema of a list"),
         pytest.param({"type": ["object", "null"]}, "answer", "answer", id="JSON schema of an object or nothing"),

@@ -1,10 +1,9 @@
 import pytest
+from pydantic import BaseModel, Field
 
 from proctor import Prompt, create_scorer
 from proctor.errors import UsageError
 from proctor.judging.answer_schema import AnswerSchema
-from proctor.judging.structured import ReplyProblem
-from proctor.judging.written_schema import completed
 
 PASS = {"enum": ["pass", "fail"]}
 
@@ -26,20 +25,17 @@ def test_an_example_in_place_of_a_schema_is_refused_when_it_is_written(output, s
 
 
 @pytest.mark.parametrize(
-    "output",
+    ("output", "lacks"),
     [
-        pytest.param({"properties": {"verdict": PASS}}, id="properties alone"),
-        pytest.param({"type": "object", "properties": {"verdict": PASS}}, id="an object"),
-        pytest.param({"properties": {"verdict": PASS, "note": {"default": ""}}}, id="one with a default"),
-        pytest.param({"$ref": "#/$defs/v", "$defs": {"v": {"properties": {"verdict": PASS}}}}, id="a reference"),
+        ({"properties": {"verdict": PASS}}, "'type' and no 'required'"),
+        ({"type": "object", "properties": {"verdict": PASS}}, "'required'"),
+        ({"properties": {"verdict": PASS}, "required": ["verdict"]}, "'type'"),
     ],
+    ids=["neither", "no required", "no type"],
 )
-def test_properties_are_required_of_an_object_that_does_not_say_which(output):
-    schema = AnswerSchema.of(output)
-    assert schema.read({"verdict": "pass"})[0] == {"verdict": "pass"}
-    for wrong in ({}, "pass", 3, []):
-        with pytest.raises(ReplyProblem):
-            schema.read(wrong)
+def test_properties_that_may_all_be_missing_are_refused_when_they_are_written(output, lacks):
+    with pytest.raises(UsageError, match=rf"has properties and no {lacks}, so that answers without them fit"):
+        create_scorer(id="x").analyze(Prompt("asks", output=output, create=lambda ctx: "y"))
 
 
 def test_what_is_said_to_be_required_stays_as_it_is():
@@ -47,11 +43,32 @@ def test_what_is_said_to_be_required_stays_as_it_is():
     assert schema.read({})[0] == {}
 
 
-def test_objects_within_are_completed_and_conditions_are_not():
-    claim = {"type": ["object", "null"], "properties": {"text": {}, "type": {"default": 1}}}
-    condition = {"type": "object", "properties": {"text": {"const": "x"}}}
-    schema = {"properties": {"properties": {"items": claim}}, "anyOf": [{"properties": {"a": {}}}], "not": condition}
-    made = completed(schema)
-    assert (made["type"], made["required"]) == ("object", ["properties"])
-    assert made["properties"]["properties"]["items"]["required"] == ["text"]
-    assert (made["anyOf"], made["not"]) == (schema["anyOf"], condition)
+class Part(BaseModel):
+    tags: list[str] = Field(default_factory=list)
+
+
+class Whole(BaseModel):
+    verdict: str
+    parts: list[Part] = Field(default_factory=list)
+
+
+@pytest.mark.parametrize("output", [Whole, Whole.model_json_schema()], ids=["model", "its schema"])
+def test_what_a_model_leaves_out_may_be_missing_also_from_its_schema(output):
+    assert AnswerSchema.of(output).read({"verdict": "pass", "parts": [{}]})[1] == {"verdict": "pass", "parts": [{}]}
+
+
+def test_an_object_within_itself_ends_somewhere():
+    node = {"type": "object", "properties": {"value": {"type": "integer"}, "next": {"$ref": "#/$defs/N"}}}
+    output = {
+        "type": "object",
+        "properties": {"root": {"$ref": "#/$defs/N"}},
+        "required": ["root"],
+        "$defs": {"N": node},
+    }
+    answer = {"root": {"value": 1, "next": {"value": 2}}}
+    assert AnswerSchema.of(output).read(answer)[0] == answer
+
+
+def test_a_condition_says_something():
+    output = {"if": {"type": "string"}, "then": {"enum": ["pass"]}, "else": False}
+    assert AnswerSchema.of(output).read("pass")[0] == "pass"

@@ -11,6 +11,7 @@ from proctor.checks.calls import passed
 from proctor.checks.pattern import TimedPattern
 from proctor.data.plain import canonical_json, plain
 from proctor.data.shown import plural
+from proctor.data.subschemas import subschemas
 from proctor.errors import EncodingError, UsageError, cut
 from proctor.scoring.build import Findings, bool_option, build_check, quote
 from proctor.scoring.run import ScorerRun
@@ -25,7 +26,6 @@ __all__ = ["json_schema"]
 _QUICK_CHARACTERS = 20_000  # what is validated while the event loop waits
 _MOST_PROBLEMS = 100
 _SHOWN_PROBLEMS = 3
-_DATA = frozenset({"const", "default", "enum", "examples"})  # keywords that hold data, not schemas
 
 
 def json_schema(schema: Any, *, fenced: bool = True) -> Scorer:
@@ -160,7 +160,7 @@ def _patterns(schema: Any) -> dict[str, TimedPattern]:
     """Every regular expression of the schema, compiled so that none can hang a run."""
     return {
         text: TimedPattern(text, "", check="json_schema")
-        for node in _subschemas(schema)
+        for node in subschemas(schema)
         for text in (node.get("pattern"), *_keys(node.get("patternProperties")))
         if isinstance(text, str)
     }
@@ -172,10 +172,10 @@ def _check_references(schema: Any) -> None:
     from referencing.exceptions import Unresolvable
     from referencing.jsonschema import DRAFT202012
 
-    if any("$id" in node for node in _subschemas(schema) if node is not schema):
+    if any("$id" in node for node in subschemas(schema) if node is not schema):
         return  # references are relative to those; one that leads nowhere is an error when it is met
     resolver = REGISTRY.resolver_with_root(Resource.from_contents(schema, default_specification=DRAFT202012))
-    for node in _subschemas(schema):
+    for node in subschemas(schema):
         reference = node.get("$ref")
         if isinstance(reference, str):
             try:
@@ -183,18 +183,6 @@ def _check_references(schema: Any) -> None:
             except Unresolvable:
                 hint = "" if reference.startswith("#") else "; nothing is fetched: put it into $defs"
                 raise UsageError(f"json_schema: $ref {reference!r} leads nowhere in the schema{hint}") from None
-
-
-def _subschemas(node: Any) -> Iterator[Mapping[str, Any]]:
-    """Every mapping of the schema that may be one itself; what is data in it is left out."""
-    if isinstance(node, Mapping):
-        yield node
-        for key, inner in node.items():
-            if key not in _DATA:
-                yield from _subschemas(inner)
-    elif isinstance(node, list):
-        for inner in node:
-            yield from _subschemas(inner)
 
 
 def _keys(value: Any) -> tuple[Any, ...]:

@@ -14,7 +14,7 @@ from proctor.data.value import Value, shown
 from proctor.errors import UsageError, cut, safe_message
 from proctor.judging.json_schemas import JsonSchema, hoisted, is_known, rooted
 from proctor.judging.structured import ReplyProblem
-from proctor.judging.written_schema import completed, refuse_saying_nothing
+from proctor.judging.written_schema import refuse_too_wide
 
 __all__ = ["AnswerSchema", "score_schema"]
 
@@ -142,8 +142,8 @@ def score_schema(low: float, high: float) -> AnswerSchema:
 
 
 def _of_json_schema(given: Mapping[str, Any]) -> AnswerSchema:
-    schema = JsonSchema.of(given, as_meant=completed)
-    refuse_saying_nothing(given)
+    schema = JsonSchema.of(given)
+    refuse_too_wide(given)
 
     def check(data: Any) -> Any:
         problems = schema.problems(data, most=_MOST_PROBLEMS)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from proctor.data.subschemas import DATA_KEYWORDS, subschemas
 from proctor.data.value import Value
 from proctor.errors import UsageError, cut
 
 __all__ = ["JsonSchema", "hoisted", "is_known", "rooted"]
 
-_DATA = frozenset({"const", "default", "enum", "examples"})  # keywords that hold data, not schemas
 _DEFINITIONS = ("$defs", "definitions")
 _KINDS = {
     "array": "a list", "boolean": "true or false", "integer": "a whole number", "null": "null", "number": "a number",
@@ -29,13 +29,8 @@ class JsonSchema(Value):
     _errors: Callable[[Any], Iterator[Any]]
 
     @classmethod
-    def of(
-        cls, given: Mapping[str, Any], /, *, as_meant: Callable[[dict[str, Any]], dict[str, Any]] | None = None
-    ) -> JsonSchema:
-        """Draft 2020-12, unless its `$schema` says otherwise. *as_meant*: completes what is a schema.
-
-        Raises `UsageError` for what is no schema.
-        """
+    def of(cls, given: Mapping[str, Any], /) -> JsonSchema:
+        """Draft 2020-12, unless its `$schema` says otherwise. Raises `UsageError` for what is no schema."""
         from jsonschema import Draft202012Validator
         from jsonschema.exceptions import SchemaError
         from jsonschema.validators import validator_for
@@ -50,8 +45,7 @@ class JsonSchema(Value):
             kind.check_schema(schema)
         except SchemaError as problem:
             raise UsageError(f"this is no JSON schema: {problem.json_path}: {cut(problem.message, 200)}") from None
-        schema = schema if as_meant is None else as_meant(schema)
-        for node in _subschemas(schema):
+        for node in subschemas(schema):
             _check_reference(node.get("$ref"), schema)
         validator: Any = kind(schema, registry=Registry())
         return cls(schema, validator.iter_errors)
@@ -136,7 +130,7 @@ def _moved(node: Any, key: str) -> Any:
         return [_moved(inner, key) for inner in node]
     if not isinstance(node, dict):
         return node
-    made = {name: inner if name in _DATA else _moved(inner, key) for name, inner in node.items()}
+    made = {name: inner if name in DATA_KEYWORDS else _moved(inner, key) for name, inner in node.items()}
     reference = made.get("$ref")
     inside = tuple(f"#/{name}/" for name in _DEFINITIONS)
     if isinstance(reference, str) and (reference + "/").startswith("#/") and not reference.startswith(inside):
@@ -213,15 +207,3 @@ def _at(schema: Mapping[str, Any], reference: str) -> Any:
         else:
             return None
     return node
-
-
-def _subschemas(node: Any) -> Iterator[Mapping[str, Any]]:
-    """Every mapping of the schema that may be one itself; what is data in it is left out."""
-    if isinstance(node, Mapping):
-        yield node
-        for key, inner in node.items():
-            if key not in _DATA:
-                yield from _subschemas(inner)
-    elif isinstance(node, list):
-        for inner in node:
-            yield from _subschemas(inner)
