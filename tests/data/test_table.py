@@ -143,6 +143,8 @@ def test_errors_that_say_the_same_are_one_line():
     text = str(weather("x", "x", "y", "x", gates=[], scorers=[fails_on_x]))
     assert text.count("ConnectionError: lost") == 1
     assert "(the same on 2 more)" in " ".join(text.split())
+    text = str(weather(*["x"] * 30, gates=[], scorers=[fails_on_x]))
+    assert "(the same on at least 19 more)" in " ".join(text.split())
 
 
 def test_where_all_failures_are_is_told_by_the_name_of_a_kept_run():

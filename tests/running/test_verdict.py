@@ -241,6 +241,7 @@ def test_failed_before_scored_before_passed(means, verdict, sentence):
         pytest.param((0, 0), {"threshold": 0.5}, None, id="threshold missed so far"),
         pytest.param((1, "fail"), {"threshold": 0.5}, False, id="threshold with an error"),
         pytest.param((1, "boom"), {"threshold": Threshold(0.5, max_errors=0.1)}, None, id="errors that may thin out"),
+        pytest.param((0, 0, "boom"), {"threshold": 0.5}, None, id="threshold missed so far, beside an error"),
         pytest.param((), {"threshold": 0.5}, None, id="nothing scored yet"),
     ],
 )

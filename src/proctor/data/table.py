@@ -178,7 +178,8 @@ def _failure_lines(failed: Sequence[_Failed], count: int, width: int, *, where: 
         if not same:
             continue
         lead = f"  {fitted_id(printable(one.item), item_width)}  {printable(one.place)}: "
-        more = f" (the same on {same - 1} more)" if same > 1 else ""
+        least = "at least " if len(shown) < count else ""  # those that are not shown were not compared
+        more = f" (the same on {least}{same - 1} more)" if same > 1 else ""
         told = f"{lead}{cut(printable(one.why), _LONGEST_REASON)}{more}"
         lines += wrapped(told, width, indent=" " * (item_width + 4))
     return lines

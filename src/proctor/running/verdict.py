@@ -67,7 +67,7 @@ def _stands(fold: ColumnFold, decided_by: DecidedBy | None, *, passed: bool) -> 
     if passed or decided_by == "declines":
         return False
     threshold = fold.cell.threshold
-    return threshold is None or (not threshold.max_errors and fold.errors + fold.no_reply > 0)
+    return threshold is None or (decided_by == "errors" and not threshold.max_errors)
 
 
 def _interval(fold: ColumnFold) -> tuple[float, float] | None:
