@@ -86,15 +86,21 @@ class DataErrors(UsageError):
         count = f"{len(self.problems)} problem{'s' if len(self.problems) != 1 else ''}"
         alike: dict[str, list[str]] = {}
         for problem in self.problems:
-            alike.setdefault(problem.partition(": ")[2], []).append(problem)
-        shown = [
-            f"  {those[0]}" + (f" (and {len(those) - 1} more like it)" if len(those) > 1 else "")
-            for those in list(alike.values())[:20]
-        ]
+            alike.setdefault(problem.partition(": ")[2] or problem, []).append(problem)
+        shown = [f"  {those[0]}{_also(those[1:])}" for those in list(alike.values())[:20]]
         if len(alike) > len(shown):
             left = sum(len(those) for those in list(alike.values())[20:])
             shown.append(f"  ... and {left} more")
         super().__init__("\n".join([f"{count} in {where}:", *shown]), code=code)
+
+
+def _also(problems: Sequence[str]) -> str:
+    """Where else the same is wrong: the places of the first ten."""
+    if not problems:
+        return ""
+    places = [problem.partition(": ")[0] for problem in problems[:10]]
+    more = f" and {len(problems) - len(places)} more" if len(problems) > len(places) else ""
+    return f" (also {', '.join(places)}{more})"
 
 
 class UnknownName(UsageError, LookupError):
