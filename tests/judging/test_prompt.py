@@ -1,5 +1,6 @@
 """What `create` may give, and what is refused of it before anybody is asked."""
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,9 @@ PICTURE = File(b"\x89PNG", "image/png")
         pytest.param(RUN, "a ScorerRun: write ctx.fence(ctx.run.text, 'answer')", id="run"),
         pytest.param(True, "True, not a prompt", id="bool"),
         pytest.param(5, "5, not a prompt", id="number"),
+        pytest.param(Decimal(3), "Decimal('3'), not a prompt", id="decimal"),
+        pytest.param([], "an empty prompt", id="empty list"),
+        pytest.param({}, "an empty prompt", id="empty mapping"),
         pytest.param(Path("a.png"), "a path and not what is in it", id="path"),
         pytest.param(Fence, "<class 'proctor.judging.fence.Fence'>, not a prompt", id="class"),
         pytest.param(["Look:", Path("a.png")], "a list with [1] ", id="path in a list"),

@@ -165,6 +165,10 @@ def test_a_password_is_no_part_of_the_address():
     assert resolve("openai:m", base_url="http://ann:secret@127.0.0.1:9/v1/?key=abc").address == HERE
 
 
+def test_the_address_of_a_server_by_its_number_keeps_its_brackets():
+    assert resolve("openai:m", base_url="http://[::1]:9/v1").address == "http://[::1]:9/v1"
+
+
 def test_a_password_is_not_repeated():
     with pytest.raises(UsageError) as raised:
         resolve("openai:m", base_url="http://ann:secret-word@h:port/v1")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
+from numbers import Number
 from os import PathLike
 from typing import Any
 
@@ -32,14 +33,14 @@ def prompt_parts(given: Any) -> list[File | Text]:
     elif given is None or given is MISSING:
         raise UsageError("create= gave no prompt; it must return the text that the judge is to read")
     else:
-        parts = [Text(readable(given))]
+        parts = [Text(readable(given))] if not isinstance(given, Sized) or len(given) else []
     if not any(isinstance(part, File) or part.text.strip() for part in parts):
         raise UsageError("create= gave an empty prompt; it must return the text that the judge is to read")
     return parts
 
 
 def _refuse_misgiven(given: Any) -> None:
-    if isinstance(given, bool | int | float):
+    if isinstance(given, Number):
         raise UsageError(f"create= gave {shown(given)}, not a prompt; it must return what the judge is to read")
     in_list = isinstance(given, list | tuple)
     for at, part in enumerate(given if in_list else [given]):

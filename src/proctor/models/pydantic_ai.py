@@ -283,4 +283,5 @@ def _without_secrets(url: str | None) -> str | None:
         return None
     parts = urlsplit(url)
     port = f":{parts.port}" if parts.port else ""
-    return f"{parts.scheme}://{parts.hostname}{port}{parts.path}".rstrip("/")
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    return f"{parts.scheme}://{host}{port}{parts.path}".rstrip("/")
