@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from proctor.data.value import MISSING
@@ -84,13 +84,21 @@ def _tokens(source: str) -> tuple[list[float], str] | None:
 
 
 def _is_key(tokens: list[re.Match[str]], at: int) -> bool:
-    after = next((token for token in tokens[at + 1 :] if token.lastgroup not in ("space", "comment")), None)
-    return after is not None and after[0] == ":"
+    return _first(tokens[at + 1 :]) == ":"
+
+
+def _first(tokens: Iterable[re.Match[str]]) -> str:
+    """The first token that says anything."""
+    return next((token[0] for token in tokens if token.lastgroup not in ("space", "comment")), "")
 
 
 def _stands_alone(tokens: list[re.Match[str]], at: int) -> bool:
-    """Whether no quote touches a number: it may have been part of a text."""
-    return all(token.lastgroup not in ("text", "other") for token in tokens[max(at - 1, 0) : at + 2])
+    """Whether no quote touches a number, nothing closes before it and nothing opens after it: it may have been part of
+    something else.
+    """
+    if any(token.lastgroup in ("text", "other") for token in tokens[max(at - 1, 0) : at + 2]):
+        return False
+    return _first(reversed(tokens[:at])) not in ("}", "]") and _first(tokens[at + 1 :]) not in ("{", "[")
 
 
 def _unescaped(text: str) -> str:
