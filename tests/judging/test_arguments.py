@@ -35,7 +35,7 @@ def test_what_is_not_taken_is_said_with_what_is_meant(make, says):
 
 def test_signatures_stay():
     assert list(inspect.signature(Judge).parameters)[:2] == ["model", "instructions"]
-    assert list(inspect.signature(Prompt).parameters) == ["description", "output", "create", "judge"]
+    assert list(inspect.signature(Prompt).parameters) == ["description", "output", "create", "judge", "check"]
     assert "scale" in inspect.signature(create_scorer).parameters
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from proctor.data.value import Value, shown
 from proctor.errors import UsageError, cut, safe_message
 from proctor.judging.json_schemas import JsonSchema, hoisted, is_known, rooted
+from proctor.judging.listed_words import as_listed
 from proctor.judging.structured import ReplyProblem
 from proctor.judging.written_schema import refuse_too_wide
 
@@ -44,8 +45,8 @@ class AnswerSchema(Value):
     def of(cls, output: Any, /) -> AnswerSchema:
         """The schema of a pydantic model, a dataclass, a TypedDict, any type that pydantic knows, or a JSON schema.
 
-        Of a JSON schema's object without `required`, all properties are, but those with a default. Raises `UsageError`
-        for what is no schema, or says nothing of the answer.
+        Of a JSON schema, words that it lists (`enum`) are read in capitals, too. Raises `UsageError` for what is no
+        schema, or says nothing of the answer.
         """
         if isinstance(output, cls):
             return output
@@ -146,6 +147,7 @@ def _of_json_schema(given: Mapping[str, Any]) -> AnswerSchema:
     refuse_too_wide(given)
 
     def check(data: Any) -> Any:
+        data = as_listed(data, schema.schema)
         problems = schema.problems(data, most=_MOST_PROBLEMS)
         if problems:
             raise _problem(problems, data)

@@ -22,7 +22,7 @@ from proctor.judging.answer_schema import AnswerSchema
 from proctor.judging.cache import OF_THIS_PROCESS, answered
 from proctor.judging.call_cache import CallCache
 from proctor.judging.callbacks import tell
-from proctor.judging.exchange import Exchange
+from proctor.judging.exchange import Check, Exchange
 from proctor.judging.fence import Fence
 from proctor.judging.judge import Judge
 from proctor.judging.model import JudgeModel
@@ -72,10 +72,13 @@ class Asking:
         self._cached = False
         self._error: BaseException | None = None
 
-    async def answer(self, given: Any, *, fence: Fence) -> Any:
-        """The step's value for the prompt *given*. Raises what makes it impossible; `TooLong` when it does not fit."""
+    async def answer(self, given: Any, *, fence: Fence, check: Check | None = None) -> Any:
+        """The step's value for the prompt *given*. Raises what makes it impossible; `TooLong` when it does not fit.
+
+        *check*: says of the schema's value what is wrong for this item, None for nothing.
+        """
         try:
-            return await self._answer(given, fence)
+            return await self._answer(given, fence, check)
         except BaseException as error:
             self._error = error
             raise
@@ -149,7 +152,7 @@ class Asking:
 
     # ── the story ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _answer(self, given: Any, fence: Fence) -> Any:
+    async def _answer(self, given: Any, fence: Fence, check: Check | None) -> Any:
         question = self.question
         parts = prompt_parts(given)
         self.prompt = "".join(part.text for part in parts if isinstance(part, Text))
@@ -159,7 +162,9 @@ class Asking:
         window = Window(question.judge, model, fence, schema=question.schema)
 
         async def put(*these: Any) -> CachedCall:
-            self._exchange = self._exchange or Exchange(model, question, calls=self._calls, prompt=self.prompt or "")
+            if self._exchange is None:
+                prompt = self.prompt or ""
+                self._exchange = Exchange(model, question, calls=self._calls, prompt=prompt, check=check)
             return await self._exchange.answer(*these)
 
         async def ask() -> CachedCall:
@@ -172,7 +177,7 @@ class Asking:
                     self._calls,
                     request,
                     call=ask,
-                    fits=None if schema is None else schema.fits,
+                    fits=None if schema is None else lambda plain: _fits(plain, schema, check),
                     patience=(question.judge.timeout, question.judge.retries),
                 )
                 break
@@ -211,6 +216,11 @@ class Asking:
             repeat=self._repeat,
             extra={name: value for name, value in besides.items() if value is not None},
         )
+
+
+def _fits(plain: Any, schema: AnswerSchema, check: Check | None) -> bool:
+    """Whether a kept answer is one still."""
+    return schema.fits(plain) and (check is None or check(schema.restored(plain)) is None)
 
 
 def _told(error: BaseException | None) -> dict[str, Any]:

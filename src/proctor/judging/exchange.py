@@ -6,14 +6,15 @@ read (`structured.py`); and one more request, which quotes the problem, when it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from proctor.data.cached_call import CachedCall
 from proctor.data.message import File, Message, Text
-from proctor.errors import ModelError
+from proctor.data.value import shown
+from proctor.errors import ModelError, UsageError
 from proctor.judging.callbacks import tell
 from proctor.judging.judge import OutputMode
 from proctor.judging.model import JudgeModel, ModelAnswer, ModelCall
@@ -26,21 +27,30 @@ from proctor.judging.wording import again, schema_in_words
 if TYPE_CHECKING:
     from proctor.judging.asking import Question
 
-__all__ = ["Exchange"]
+__all__ = ["Check", "Exchange"]
+
+Check: TypeAlias = Callable[[Any], str | None]
+"""Says what is wrong with an answer, beyond what its schema can say; None for nothing."""
 
 _REQUESTS: Final = 2
 
 
 class Exchange:
-    """*sender*: what the calls took; *last*: the last reply, None before one came. *prompt*: all of the step's text."""
+    """*sender*: what the calls took; *last*: the last reply, None before one came. *prompt*: all of the step's text.
 
-    def __init__(self, model: JudgeModel, question: Question, *, calls: RunCalls, prompt: str) -> None:
+    *check*: says what is wrong with an answer that fits the schema.
+    """
+
+    def __init__(
+        self, model: JudgeModel, question: Question, *, calls: RunCalls, prompt: str, check: Check | None = None
+    ) -> None:
         self.sender = Sender(model, question.judge, calls)
         self.last: ModelAnswer | None = None
         self._model = model
         self._question = question
         self._calls = calls
         self._prompt = prompt
+        self._check = check
 
     async def answer(self, parts: Sequence[File | Text], system: str) -> CachedCall:
         """The answer in the first reply, or in the second, when the first cannot be used."""
@@ -113,9 +123,15 @@ class Exchange:
         if schema is None:
             text = read_text(answer.text, finish_reason=answer.finish_reason, refusal=answer.refusal)
             return Reading(text, text)
-        return read_reply(
+        reading = read_reply(
             answer.text, schema, finish_reason=answer.finish_reason, refusal=answer.refusal, prompt=self._prompt
         )
+        wrong = None if self._check is None else self._check(reading.value)
+        if wrong is None:
+            return reading
+        if not isinstance(wrong, str):
+            raise UsageError(f"{self._question.whose}: check= must give None or what is wrong, not {shown(wrong)}")
+        raise ReplyProblem(wrong)
 
     def _again(self, answer: ModelAnswer, problem: ReplyProblem) -> list[Message]:
         """The reply that could not be used, if there was one, and what is asked for now."""

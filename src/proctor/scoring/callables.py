@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-__all__ = ["RunFunction", "is_async", "takes_one"]
+__all__ = ["RunFunction", "is_async", "takes", "takes_one"]
 
 
 class RunFunction:
@@ -33,8 +33,13 @@ def is_async(function: Any) -> bool:
 
 def takes_one(function: Any) -> bool:
     """Whether it can be called with one positional argument; True when its signature cannot be read."""
+    return takes(function, 1)
+
+
+def takes(function: Any, count: int) -> bool:
+    """Whether it can be called with so many positional arguments; True when its signature cannot be read."""
     try:
-        inspect.signature(function).bind(None)
+        inspect.signature(function).bind(*[None] * count)
     except TypeError:
         return False
     except ValueError:

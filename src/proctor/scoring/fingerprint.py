@@ -19,6 +19,7 @@ from proctor.errors import EncodingError
 from proctor.judging.judge import DEFAULT_MODEL, Judge
 from proctor.scoring.callables import RunFunction
 from proctor.scoring.steps import Prompt, Step
+from proctor.scoring.written import Written
 
 if TYPE_CHECKING:
     from proctor.scoring.scorer import Scorer
@@ -40,6 +41,8 @@ def fingerprint(scorer: Scorer) -> str:
             content["steps"] = {name: _step(step) for name, step in scorer.steps.items()}
             content["prepare_run"] = scorer.prepare_run and function_content(scorer.prepare_run)
             content["type"] = [_schema(schema) for schema in scorer.type] if isinstance(scorer.type, tuple) else None
+        elif wording := _wording(scorer):
+            content["prompts"] = wording
         if scorer.questions:
             content["judges"] = {name: _judge(question.judge) for name, question in scorer.questions.items()}
         elif scorer.judge is not None:
@@ -50,6 +53,12 @@ def fingerprint(scorer: Scorer) -> str:
     from hashlib import sha256
 
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _wording(scorer: Scorer) -> dict[str, str]:
+    """The prompts of a built-in, whose words decide the answers, too."""
+    created = {name: step.create for name, step in scorer.steps.items() if isinstance(step, Prompt)}
+    return {name: create.text for name, create in created.items() if isinstance(create, Written)}
 
 
 def _argument(value: Any) -> Any:
@@ -92,6 +101,8 @@ def _schema(schema: Any) -> Any:
 
 def function_content(function: Any) -> Any:
     """What a function is: source, defaults, closure. Raises `EncodingError` for what cannot be written."""
+    if isinstance(function, Written):
+        return [function.text, function_content(function.material)]
     if isinstance(function, RunFunction):
         return function_content(function.function)
     if isinstance(function, partial):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -190,15 +191,17 @@ class Walk(StepContext):
         asking = scorer.questions[name].asking(run.calls, repeat=run.repeat)
         self._judged = {**(self._judged or {}), name: asking}
         self._fence = None  # each call has a boundary of its own
-        create: Any = scorer.steps[name].create  # type: ignore[union-attr]  # it is a Prompt
-        away = not (scorer.inline or scorer.builtin or is_async(create))
+        step: Any = scorer.steps[name]
+        create, check = step.create, step.check
+        away = not (scorer.inline or scorer.builtin or is_async(create)) or getattr(create, "is_slow", False)
         given = (yield Hop(create, self)) if away else create(self)
         if hasattr(type(given), "__await__"):
             given = yield Wait(given)
         if type(given) is Declined:
             return given
         try:
-            return (yield Wait(asking.answer(given, fence=self.fence)))
+            checked = None if check is None else partial(check, self)
+            return (yield Wait(asking.answer(given, fence=self.fence, check=checked)))
         except ProctorError as problem:
             if problem.code != TOO_LONG:
                 raise

@@ -119,13 +119,16 @@ class Scorer(Value):
     def replace(self, **changes: Any) -> Scorer:
         """A copy with changes: any step by its name, or `judge`, `id`, `name`, `description`, `version`, `range` ...
 
-        The copy of a built-in under its own id keeps its key; give it another with `.named()`.
+        A judge without instructions keeps those that the scorer had. The copy of a built-in under its own id keeps its
+        key; give it another with `.named()`.
         """
         steps = {name: changes.pop(name) for name in STEP_NAMES if name in changes}
         known = [f.name for f in fields(self) if f.init and f.name not in {"steps", "builtin", "positional"}]
         for name in changes:
             if name not in known:
                 raise UnknownName("part of a scorer", name, [*known, *STEP_NAMES])
+        if isinstance(judge := changes.get("judge"), Judge) and self.judge is not None and judge.instructions is None:
+            changes["judge"] = judge.merged(Judge(instructions=self.judge.instructions))
         return self._copy(**changes, **({"steps": {**self.steps, **steps}} if steps else {}))
 
     def _with_step(self, name: StepName, step: Step) -> Scorer:

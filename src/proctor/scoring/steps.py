@@ -15,7 +15,7 @@ from proctor.errors import UsageError
 from proctor.judging.arguments import told_class
 from proctor.judging.judge import Judge, judges_own, refuse_no_judge
 from proctor.plugins import import_object
-from proctor.scoring.callables import takes_one
+from proctor.scoring.callables import takes, takes_one
 
 if TYPE_CHECKING:
     from proctor.judging.fence import Fence
@@ -88,13 +88,15 @@ class Prompt(Value):
     declines before anybody is asked. *output*: what the answer must be, for preprocess and analyze: a pydantic model,
     any type that pydantic can validate, or a JSON schema, whose properties are all required unless it says `required`.
     A score is a number within the scorer's range, a reason is text: they take none. *judge*: settings for this step,
-    merged over the scorer's field by field.
+    merged over the scorer's field by field. *check*: a function of the context and the answer, for what no schema can
+    know; it gives None, or in a sentence what is wrong, of which the model is told once, and which ends the step then.
     """
 
     description: str
     output: Any = None
     create: StepFunction | None = None
     judge: Judge | None = None
+    check: Callable[[StepContext, Any], str | None] | None = None
 
     def __post_init__(self) -> None:
         if not callable(self.create):
@@ -102,6 +104,8 @@ class Prompt(Value):
         if not takes_one(self.create):
             raise UsageError(f"Prompt({self.description!r}): create= must be a function of one argument (ctx)")
         refuse_no_judge(self.judge, said=f"Prompt({self.description!r}): ")
+        if self.check is not None and not (callable(self.check) and takes(self.check, 2)):
+            raise UsageError(f"Prompt({self.description!r}): check= must be a function of two arguments (ctx, answer)")
 
 
 Step: TypeAlias = StepFunction | Prompt

@@ -1,0 +1,91 @@
+"""Lists that a judge goes through: each thing has a number, and the answer must speak of each exactly once.
+
+The numbers stand in JSON, a line for each thing, within one fence: no text among them can pretend to be two, or to have
+another number.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from proctor.judging.readable import readable
+from proctor.scoring.steps import StepContext
+
+__all__ = ["by_id", "each_once", "judged_lines", "list_of", "numbered", "without_blanks"]
+
+_NAMED = 12
+
+
+def numbered(ctx: StepContext, texts: Sequence[Any], /, *, name: str) -> str:
+    """The fenced lines `{"id": 1, "text": ...}` of *texts*, counted from 1."""
+    return _lines(ctx, [{"id": at, "text": readable(text)} for at, text in enumerate(texts, start=1)], name)
+
+
+def judged_lines(
+    ctx: StepContext, texts: Sequence[Any], /, *, verdicts: Sequence[Mapping[str, Any]], name: str = "verdicts"
+) -> str:
+    """The same with what the judge said of each, in the order of *texts*."""
+    found = by_id(verdicts)
+    told = [{"id": at, "text": readable(text), **_without_id(found.get(at))} for at, text in enumerate(texts, start=1)]
+    return _lines(ctx, told, name)
+
+
+def list_of(**properties: Any) -> dict[str, Any]:
+    """The JSON schema of a list of objects that have an id and all of these; a type's name stands for its schema."""
+    made = {name: {"type": kind} if isinstance(kind, str) else kind for name, kind in properties.items()}
+    each = {"type": "object", "properties": {"id": {"type": "integer"}, **made}, "required": ["id", *made]}
+    return {"type": "array", "items": each}
+
+
+def each_once(
+    key: str, ids: Callable[[StepContext], Sequence[Any]], /
+) -> Callable[[StepContext, Mapping[str, Any]], str | None]:
+    """A check of the answer's list *key*: it must have each of these ids once, and no other. It names what is wrong.
+
+    *ids*: of the things that were shown.
+    """
+
+    def check(ctx: StepContext, answer: Mapping[str, Any]) -> str | None:
+        wanted = list(ids(ctx))
+        found = Counter(entry["id"] for entry in answer[key])
+        missing = [str(one) for one in wanted if one not in found]
+        twice = [str(one) for one, times in found.items() if times > 1]
+        strange = [str(one) for one in found if one not in wanted]
+        wrong = ((missing, "missing"), (twice, "there more than once"), (strange, "no id that was given"))
+        told = "; ".join(_told(listed, what) for listed, what in wrong if listed)
+        if not told:
+            return None
+        whole = f"{len(wanted)} ids, {wanted[0]} to {wanted[-1]}," if wanted else "none"
+        return f"{key} must have each of the {whole} exactly once: {told}"
+
+    return check
+
+
+def by_id(entries: Sequence[Mapping[str, Any]], /) -> dict[Any, Mapping[str, Any]]:
+    """The entries of a judge's list by their id."""
+    return {entry["id"]: entry for entry in entries}
+
+
+def without_blanks(texts: Sequence[str], /) -> list[str]:
+    """What a judge listed, without what says nothing, and each text once.
+
+    >>> without_blanks(["a", " ", "b", "a "])
+    ['a', 'b']
+    """
+    return list(dict.fromkeys(text.strip() for text in texts if text.strip()))
+
+
+def _lines(ctx: StepContext, entries: Sequence[Mapping[str, Any]], name: str) -> str:
+    return ctx.fence("\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries), name)
+
+
+def _without_id(entry: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {key: value for key, value in (entry or {}).items() if key != "id"}
+
+
+def _told(ids: Sequence[str], what: str) -> str:
+    named = ", ".join(ids[:_NAMED]) + (f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
+    return f"{named} {'is' if len(ids) == 1 else 'are'} {what}"
