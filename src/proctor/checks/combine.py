@@ -11,31 +11,22 @@ run, also when one has already decided, and those that must wait wait at the sam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from proctor.checks.calls import passed
-from proctor.data.column import Column
-from proctor.data.outcome import Outcome
 from proctor.data.threshold import TOLERANCE, least_at
 from proctor.data.value import shown
-from proctor.errors import ProctorError, UsageError, cut
+from proctor.errors import UsageError, cut
 from proctor.scoring.build import Findings, build_check
-from proctor.scoring.failure import failure_from
-from proctor.scoring.pipeline import Request, Wait, Walk
+from proctor.scoring.parts import EndedPart, PartFailed, ended_parts
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import Declined, StepContext, not_scorable
 
-__all__ = ["PartFailed", "all_of", "any_of", "not_"]
+__all__ = ["all_of", "any_of", "not_"]
 
 _SHOWN_PARTS = 3
 _REASON = 80
-
-
-class PartFailed(ProctorError):
-    """A part of a combined check could not be scored, so neither can the whole. The code is the part's own."""
-
-    code = "PART_FAILED"
 
 
 def all_of(*scorers: Scorer) -> Scorer:
@@ -126,15 +117,8 @@ Decide: TypeAlias = Callable[[Sequence[_Result]], Findings | Declined]
 def _combined(
     name: str, description: str, parts: Sequence[Scorer], *, decide: Decide, reason: Callable[[StepContext], str]
 ) -> Scorer:
-    columns = [Column("scorer", None, part.key, part.id) for part in parts]
-
-    def look(ctx: StepContext) -> Findings | Declined | Wait:
-        walks = [Walk(part, ctx.run, column=column) for part, column in zip(parts, columns, strict=True)]
-        begun = [walk.start() for walk in walks]
-        outcomes = [now for now in begun if isinstance(now, Outcome)]
-        if len(outcomes) == len(begun):
-            return decide(_results(parts, walks, outcomes))
-        return Wait(_Rest(parts, walks, begun, decide))
+    def look(ctx: StepContext) -> Any:
+        return ended_parts(ctx, parts, then=lambda ended: decide([_result(part) for part in ended]))
 
     return build_check(
         id=f"check-{name}",
@@ -146,63 +130,22 @@ def _combined(
         score=passed,
         reason=reason,
         type="trajectory" if parts[0].type == "trajectory" else "agent",
+        parts=tuple(parts),
     )
 
 
-class _Rest:
-    """Awaits the parts that are not done yet. It begins when awaited: of a walk that nobody drives nothing is left."""
-
-    __slots__ = ("begun", "decide", "parts", "walks")
-
-    def __init__(
-        self, parts: Sequence[Scorer], walks: Sequence[Walk], begun: Sequence[Outcome | Request], decide: Decide
-    ) -> None:
-        self.parts = parts
-        self.walks = walks
-        self.begun = begun
-        self.decide = decide
-
-    def __await__(self) -> Generator[Any, Any, Any]:
-        return self._ended().__await__()
-
-    async def _ended(self) -> Any:
-        every = zip(self.parts, self.walks, self.begun, strict=True)
-        waiting = [(part, walk.drive(now)) for part, walk, now in every if not isinstance(now, Outcome)]
-        rest = iter([await waiting[0][1]] if len(waiting) == 1 else await _together(waiting))
-        outcomes = [now if isinstance(now, Outcome) else next(rest) for now in self.begun]
-        return self.decide(_results(self.parts, self.walks, outcomes))
-
-
-async def _together(waiting: Sequence[tuple[Scorer, Coroutine[Any, Any, Outcome]]]) -> Sequence[Outcome]:
-    from asyncio import TaskGroup
-
-    try:
-        async with TaskGroup() as group:
-            tasks = [group.create_task(work) for _, work in waiting]
-    except BaseExceptionGroup as several:  # what no walk makes an outcome of, as a GeneratorExit
-        first = several.exceptions[0]
-        raised = [None if task.cancelled() else task.exception() for task in tasks]
-        part, _ = waiting[raised.index(first)]
-        raise PartFailed(f"{part.key}: {failure_from(first)}") from first
-    return [task.result() for task in tasks]
-
-
-def _results(parts: Sequence[Scorer], walks: Sequence[Walk], outcomes: Sequence[Outcome]) -> list[_Result]:
-    for part, walk, outcome in zip(parts, walks, outcomes, strict=True):
-        if outcome.error is not None:
-            raise PartFailed(f"{part.key}: {outcome.error}", code=outcome.error.code) from walk.raised
-    return [_result(part, outcome) for part, outcome in zip(parts, outcomes, strict=True)]
-
-
-def _result(part: Scorer, outcome: Outcome) -> _Result:
-    low, high = part.range
+def _result(part: EndedPart) -> _Result:
+    scorer, outcome = part.scorer, part.outcome
+    if outcome.error is not None:
+        raise part.failure from part.raised
+    low, high = scorer.range
     score = outcome.score
     if score is None:
-        return _Result(part.key, passed=None, reason=outcome.reason)
+        return _Result(scorer.key, passed=None, reason=outcome.reason)
     if low + TOLERANCE < score < least_at(high):
-        message = f"{part.key} scored {score:g}, neither a pass ({high:g}) nor a fail ({low:g})"
+        message = f"{scorer.key} scored {score:g}, neither a pass ({high:g}) nor a fail ({low:g})"
         raise PartFailed(message, code="PART_NOT_BINARY")
-    return _Result(part.key, passed=score >= least_at(high), reason=outcome.reason)
+    return _Result(scorer.key, passed=score >= least_at(high), reason=outcome.reason)
 
 
 # ── what is found and said ─────────────────────────────────────────────────────────────────────────────────────────

@@ -91,7 +91,7 @@ def _saved_rows(plan: Plan) -> Iterator[Row]:
 
 
 def _judged(cells: Sequence[Cell]) -> tuple[Cell, ...]:
-    return tuple(cell for cell in cells if cell.scorer.prompts)
+    return tuple(cell for cell in cells if cell.scorer.questions)
 
 
 def _cache_of(plan: Plan) -> CallCache:
@@ -109,7 +109,7 @@ class _Counted:
     def add(self, cell: Cell) -> list[CountedStep]:
         """The judged steps of a cell, in their order."""
         found = []
-        for name in cell.scorer.prompts:
+        for name in cell.scorer.questions:
             key = (cell.column, name)
             if key not in self.steps:
                 self.steps[key] = CountedStep(cell.scorer.questions[name], column=cell.column, name=name)
@@ -128,8 +128,8 @@ class _Counted:
         tokens: int | None = None
         for cell in row.cells:
             is_asked = False
-            judge = outcomes[cell.column].judge if cell.scorer.prompts else {}
-            for before, (name, step) in enumerate(zip(cell.scorer.prompts, self.add(cell), strict=True)):
+            judge = outcomes[cell.column].judge if cell.scorer.questions else {}
+            for before, (name, step) in enumerate(zip(cell.scorer.questions, self.add(cell), strict=True)):
                 record = judge.get(name)
                 if record is not None and record.executions[-1].cached:
                     step.cached += 1

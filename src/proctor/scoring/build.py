@@ -72,11 +72,12 @@ def build_check(
     kind: Kind = "binary",
     positional: str | None = None,
     type: Literal["agent", "trajectory"] = "agent",
+    parts: tuple[Scorer, ...] = (),
 ) -> Scorer:
     """A built-in scorer. *look* may also give `not_scorable(...)`, or a `Hop` when the work turns out to be long.
 
     *arguments*: all of them; *defaults*: of those that have one. *positional*: the one that stands bare in the key; the
-    first that has no default when not given.
+    first that has no default when not given. *parts*: the scorers that it is made of.
     """
     given = {key: value for key, value in arguments.items() if key not in defaults or defaults[key] != value}
     return Scorer(
@@ -89,6 +90,7 @@ def build_check(
         arguments=given,
         positional=positional or next((key for key in arguments if key not in defaults), None),
         builtin=True,
+        parts=parts,
     )
 
 

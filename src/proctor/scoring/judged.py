@@ -23,19 +23,28 @@ TOO_LONG = "MODEL_CONTEXT"
 """The code of what a judged step raises whose prompt is longer than the model can read."""
 
 
-def questions_of(scorer: Scorer) -> Mapping[StepName, Question]:
-    """The questions of a scorer's judged steps. Raises `UsageError` for an `output=` that is no schema."""
+def questions_of(scorer: Scorer) -> Mapping[str, Question]:
+    """The questions of a scorer's judged steps by their names, and those of its parts as `1.analyze`.
+
+    Raises `UsageError` for an `output=` that is no schema.
+    """
+    of_parts: dict[str, Question] = {
+        f"{at}.{name}": question
+        for at, part in enumerate(scorer.parts, start=1)
+        for name, question in part.questions.items()
+    }
     prompts = {name: step for name, step in scorer.steps.items() if isinstance(step, Prompt)}
     if not prompts:
-        return {}
+        return of_parts
     make_question = import_object("proctor.judging.asking:Question")
     judge = scorer.judge or Judge()
-    return {
+    own: dict[str, Question] = {
         name: make_question(
             whose=f"{scorer.id}.{name}", judge=judge.merged(prompt.judge), **_answer(scorer, name, prompt)
         )
         for name, prompt in prompts.items()
     }
+    return {**own, **of_parts}
 
 
 def _answer(scorer: Scorer, name: StepName, prompt: Prompt) -> dict[str, Any]:

@@ -7,7 +7,7 @@ scorer whose steps are all `def` goes to a thread whole, in one hop. Whatever ha
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
@@ -56,12 +56,13 @@ class Walk(StepContext):
     """One scorer on its way through one run. It is also the context that the steps see.
 
     `start`, and when that gives no outcome, `drive`. *left*: what an earlier walk of this cell came to before it was
-    broken off; the judges that it asked stay in the record. *raised*: the exception behind an error outcome.
+    broken off; the judges that it asked stay in the record. *raised*: the exception behind an error outcome. *parts*:
+    the walks of what the scorer is made of, once they were begun.
     """
 
     __slots__ = (
-        "_at", "_began", "_column", "_judged", "_label", "_left", "_origin", "_reason", "_run_id", "_scorer", "_steps",
-        "raised",
+        "_at", "_began", "_column", "_judged", "_label", "_left", "_origin", "_reason", "_run_id", "_steps", "parts",
+        "raised", "scorer",
     )  # fmt: skip
 
     def __init__(
@@ -76,10 +77,11 @@ class Walk(StepContext):
     ) -> None:
         self.run = run
         self._fence = None
-        self._judged: dict[StepName, Asking] | None = None
+        self._judged: dict[str, Asking] | None = None
         self.preprocess = self.analyze = self.score = MISSING
         self.raised: BaseException | None = None
-        self._scorer = scorer
+        self.parts: Sequence[Walk] = ()
+        self.scorer = scorer
         self._column = column
         self._origin = origin
         self._run_id = run_id
@@ -101,7 +103,7 @@ class Walk(StepContext):
     async def drive(self, now: Outcome | Request) -> Outcome:
         """The outcome of a walk that `start` gave a request for."""
         self._began = perf_counter()  # what others did between the start and this is not this scorer's time
-        one_hop = self._scorer.one_hop
+        one_hop = self.scorer.one_hop
         while type(now) is not Outcome:
             if type(now) is Hop:
                 now = await (self._one_hop(now) if one_hop else self._hop(now))
@@ -114,7 +116,7 @@ class Walk(StepContext):
         self.raised = error
         if getattr(error, "code", None) == STOPPED:
             return self._outcome("not_run", None, None, None, NotRun("stopped"))
-        names = [name for name, _, _ in self._scorer.route]
+        names = [name for name, _, _ in self.scorer.route]
         step = names[self._at] if self._at >= 0 else None
         message = import_object("proctor.scoring.misuse:misuse_of")(error, self)
         failure = failure_from(error, step=step, completed_steps=names[: max(self._at, 0)], message=message)
@@ -123,7 +125,7 @@ class Walk(StepContext):
     # ── the steps ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _walk(self) -> Generator[Request, Any, Outcome]:
-        scorer = self._scorer
+        scorer = self.scorer
         score: float | None = None
         try:
             if scorer.shapes_run:
@@ -164,18 +166,26 @@ class Walk(StepContext):
         evidence = None
         kept = None if self.score is MISSING else self.score
         found, finding = self.preprocess, self.analyze
-        prompts, records = _records(self._judged, self._left) if self._judged or self._left else (None, None)
+        judged = self._asked() if self.parts else self._judged
+        prompts, records = _records(judged, self._left) if judged or self._left else (None, None)
         if found is not MISSING or finding is not MISSING or records or (kept is not None and score is None):
-            if records or not self._scorer.builtin:
+            if records or not self.scorer.builtin:
                 found, finding = _settled(found), _settled(finding)
             evidence = _make_snapshot(kept, self._reason, found, finding, prompts, records)
         return _make_outcome(
             self._column, status, score, label, reason, cause, evidence, spent, self._origin, self._run_id
         )
 
+    def _asked(self) -> dict[str, Asking]:
+        """The judged steps of this walk, and those of its parts."""
+        asked: dict[str, Asking] = {**(self._judged or {})}
+        for at, part in enumerate(self.parts, start=1):
+            asked |= {f"{at}.{name}": asking for name, asking in part._asked().items()}  # noqa: SLF001 - one of these
+        return asked
+
     def _shaped(self) -> Generator[Request, Any, ScorerRun]:
         """The run as this scorer asked to see it: cut by its `prepare_run`, read into its `type`."""
-        scorer, run = self._scorer, self.run
+        scorer, run = self.scorer, self.run
         if scorer.prepare_run is not None:
             made = (yield Hop(scorer.prepare_run, run)) if scorer.prepares_away else scorer.prepare_run(run)
             if hasattr(type(made), "__await__"):
@@ -187,7 +197,7 @@ class Walk(StepContext):
 
     def _ask(self, name: StepName) -> Generator[Request, Any, Any]:
         """The judge's answer to a step."""
-        scorer, run = self._scorer, self.run
+        scorer, run = self.scorer, self.run
         asking = scorer.questions[name].asking(run.calls, repeat=run.repeat)
         self._judged = {**(self._judged or {}), name: asking}
         self._fence = None  # each call has a boundary of its own
@@ -258,7 +268,7 @@ class Walk(StepContext):
 
 
 def _records(
-    judged: Mapping[StepName, Asking] | None, left: Outcome | None
+    judged: Mapping[str, Asking] | None, left: Outcome | None
 ) -> tuple[dict[str, str] | None, dict[str, JudgeRecord] | None]:
     """The prompts of the judged steps that ended well; the records of all that asked a judge, earlier ones first."""
     now: dict[str, JudgeRecord] = {name: asking.record for name, asking in (judged or {}).items() if asking.asked}

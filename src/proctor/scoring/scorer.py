@@ -47,7 +47,7 @@ class Scorer(Value):
     *range*: the least and greatest score. *better*: which end is good. *kind*: `binary` when only the ends occur.
     *version*: what to change when the meaning changes; it replaces the source text in the fingerprint. *arguments*:
     what it was built with, where that differs from the defaults: they make the `key`. *inline*: its functions are quick
-    and may run on the event loop.
+    and may run on the event loop. *parts*: the scorers that it is made of.
     """
 
     id: str
@@ -66,7 +66,8 @@ class Scorer(Value):
     key: str = ""
     inline: bool = False
     builtin: bool = False
-    questions: Mapping[StepName, Question] = field(init=False, compare=False, default_factory=dict)
+    parts: tuple[Scorer, ...] = ()
+    questions: Mapping[str, Question] = field(init=False, compare=False, default_factory=dict)
     route: tuple[Stage, ...] = field(init=False, compare=False, default=())
     one_hop: bool = field(init=False, compare=False, default=False)
     shapes_run: bool = field(init=False, compare=False, default=False)

@@ -1,0 +1,44 @@
+import pytest
+
+from proctor.errors import ProctorError
+from proctor.judging.answer_schema import AnswerSchema
+from proctor.judging.listed_words import as_listed
+
+VERDICT = {"enum": ["yes", "no", 1, None]}
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        ("Yes", "yes"),
+        (" NO\n", "no"),
+        ("yes", "yes"),
+        ("perhaps", "perhaps"),
+        ("y", "y"),
+        (1, 1),
+        (None, None),
+    ],
+)
+def test_a_word_of_the_list_is_read_in_any_capitals(given, read):
+    assert as_listed(given, VERDICT) == read
+
+
+def test_lists_and_objects_are_read_through():
+    schema = {"properties": {"verdicts": {"items": {"properties": {"verdict": VERDICT}}}}}
+    data = {"verdicts": [{"verdict": "YES", "reason": "No"}, {"verdict": "no"}], "more": "Yes"}
+    assert as_listed(data, schema) == {
+        "verdicts": [{"verdict": "yes", "reason": "No"}, {"verdict": "no"}],
+        "more": "Yes",
+    }
+    assert data["verdicts"][0]["verdict"] == "YES"
+
+
+def test_where_two_words_can_be_meant_none_is():
+    assert as_listed("PASS", {"enum": ["Pass", "pass"]}) == "PASS"
+
+
+def test_an_answer_has_the_word_of_the_schema_and_keeps_the_reply_s_own():
+    schema = AnswerSchema.of({"type": "object", "properties": {"verdict": VERDICT}, "required": ["verdict"]})
+    assert schema.read({"verdict": "Yes "}) == ({"verdict": "yes"}, {"verdict": "Yes "})
+    with pytest.raises(ProctorError, match="must be one of"):
+        schema.read({"verdict": "perhaps"})
