@@ -55,6 +55,9 @@ class Exchange:
     async def answer(self, parts: Sequence[File | Text], system: str) -> CachedCall:
         """The answer in the first reply, or in the second, when the first cannot be used."""
         began = perf_counter()
+        sent = "".join(part.text for part in parts if isinstance(part, Text))
+        if sent != self._prompt:  # it was shortened: both can be quoted
+            self._prompt = f"{self._prompt}\n{sent}"
         messages: tuple[Message, ...] = (Message("system", (Text(system),)), Message("user", tuple(parts)))
         unusable: ReplyProblem | None = None
         for request in range(1, _REQUESTS + 1):

@@ -18,6 +18,7 @@ from proctor.errors import UsageError
 from proctor.judging.material import refuse_misgiven
 from proctor.judging.readable import readable
 from proctor.judging.turns import turn_parts
+from proctor.judging.unseen import UNSEEN, without_unseen
 
 __all__ = ["Block", "Fence"]
 
@@ -27,12 +28,6 @@ _BOUNDARY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{7,99}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,39}")
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 _NEUTRAL_ESCAPE: Final = "\0"
-# Controls, marks and format characters that take no room: a boundary with some of these in between looks like one.
-_UNSEEN: Final = (
-    "[\0-\x08\x0e-\x1f\x7f-\x9f\xad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u20d0-\u20ff\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
-)
-_UNSEEN_RUN = re.compile(f"{_UNSEEN}++")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -160,14 +155,14 @@ class Fence:
     def _without_boundary(self, text: str) -> str:
         if not self._may_stand_in(text):
             return text
-        forged = (f"{_UNSEEN}*+").join(map(re.escape, self.boundary))  # takes milliseconds to compile
+        forged = (f"{UNSEEN}*+").join(map(re.escape, self.boundary))  # takes milliseconds to compile
         return re.sub(forged, _TAKEN_OUT, text, flags=re.IGNORECASE)
 
     def _may_stand_in(self, text: str) -> bool:
         """Whether the boundary, or what looks like it, can be in *text*: never False when it is."""
-        bare = _UNSEEN_RUN.sub("", text).casefold().replace("\u0131", "i")
+        bare = without_unseen(text).casefold().replace("\u0131", "i")
         if self._folded not in bare and not bare.isascii():
-            bare = _UNSEEN_RUN.sub("", bare)  # of one letter, folding makes a letter and a mark
+            bare = without_unseen(bare)  # of one letter, folding makes a letter and a mark
         return self._folded in bare
 
     def _checked(self, name: str) -> str:

@@ -15,6 +15,7 @@ from proctor.errors import ProctorError, cut, visible
 from proctor.judging.mend import mended
 from proctor.judging.pieces import IGNORED, Piece, Pieces, find_pieces, has_thinking, without_thinking
 from proctor.judging.strict_json import JsonRefused, parse
+from proctor.judging.unseen import squeezed
 
 if TYPE_CHECKING:
     from proctor.judging.answer_schema import AnswerSchema
@@ -73,8 +74,8 @@ def read_reply(
 ) -> Reading:
     """The answer in a reply. Raises `ReplyProblem` where there is none, or not exactly one.
 
-    *prompt*: what the model was sent. JSON that stands in it word for word is a quotation, and no answer, unless it is
-    all that the reply holds.
+    *prompt*: what the model was sent. JSON that stands in it, however it is laid out, is a quotation, and no answer,
+    unless it is all that the reply holds.
 
     >>> from proctor.judging.answer_schema import score_schema
     >>> read_reply('Here it is: {"score": 0.5}', score_schema(0, 1)).value
@@ -146,19 +147,20 @@ def _bare(text: str, rest: str, schema: AnswerSchema) -> Reading:
         raise ReplyProblem(f"the reply cannot be used: {problem}") from None
     except ValueError:
         begins = cut(" ".join(without_thinking(text).split()), 80)
-        raise ReplyProblem(f'there is no JSON in the reply, which begins: "{begins}"') from None
+        raise ReplyProblem("there is no JSON in the reply", came=f'it begins: "{begins}"') from None
     return Reading(*schema.read(data))
 
 
 def _chosen(found: Pieces, schema: AnswerSchema, prompt: str) -> Reading:
     """The one answer among the pieces."""
     whole = len(found.found) == 1 and not found.rest
+    squeezed_prompt = "" if whole else squeezed(prompt)
     readings: dict[str, Reading] = {}  # by their plain data: an answer given twice is one
     problem = ReplyProblem("there is JSON in the reply, but not the answer")
     doubt: ReplyProblem | None = None
     quoted = mends = 0
     for place, piece in enumerate(found.found):
-        if not whole and prompt and piece.source in prompt:
+        if squeezed_prompt and squeezed(piece.source) in squeezed_prompt:
             quoted += 1
             continue
         mends += piece.value is MISSING and _may_be_mended(piece, schema)
