@@ -27,7 +27,7 @@ def without_unseen(text: str, /) -> str:
 def squeezed(text: str, /) -> str:
     r"""What is left of a text, however it is laid out: no white space, nothing unseen, straight quotes.
 
-    >>> squeezed("{ \u201cscore\u201d:\\n 1 }")
+    >>> squeezed("{ \u201cscore\u201d:\n 1 }")
     '{"score":1}'
     """
     return without_unseen(_SPACES.sub("", text)).translate(_QUOTES)

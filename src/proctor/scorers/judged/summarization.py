@@ -1,0 +1,212 @@
+"""Whether a summary says what its source says, and what matters of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from proctor.data.value import MISSING, shown
+from proctor.errors import UsageError
+from proctor.judging.readable import readable
+from proctor.scorer_utils import round_to_two_decimals
+from proctor.scorers.build_judged import Asked, build_judged, object_of, scale_option, told_score
+from proctor.scorers.material import answer_of, question_of
+from proctor.scorers.numbered import by_id, each_once, judged_lines, list_of, numbered, without_blanks
+from proctor.scoring.build import count_option
+from proctor.scoring.callables import is_async, takes_one
+from proctor.scoring.run import ScorerRun
+from proctor.scoring.scorer import Scorer
+from proctor.scoring.steps import Declined, StepContext, StepFunction, StepName, not_scorable
+
+__all__ = ["formula", "summarization"]
+
+_MAX_QUESTIONS: Final = 10
+_NO_SOURCE: Final = not_scorable("there is no source that was summarized")
+_NO_SUMMARY: Final = not_scorable("there is no summary: the assistant said nothing")
+_SUMMARY_WITHOUT_CLAIMS: Final = not_scorable("the summary makes no claims")
+_NO_QUESTIONS: Final = not_scorable("the source holds nothing to ask about")
+_CLAIM = object_of(claim="string", reason="string", supported="boolean")
+_FIRST = object_of(
+    alignment={"type": "array", "items": _CLAIM},
+    questions={"type": "array", "items": {"type": "string"}},
+)
+_SECOND = object_of(coverage=list_of(reason="string", answered="boolean"))
+
+
+def summarization(
+    *,
+    model: Any = None,
+    source: str | None = None,
+    source_extractor: Callable[[ScorerRun], Any] | None = None,
+    max_questions: int = _MAX_QUESTIONS,
+    scale: float = 1.0,
+    language: str | None = None,
+    prompts: Mapping[str, str] | None = None,
+) -> Scorer:
+    """How much of the summary is true to its source, or of the source is in it, whichever is less; 0 to *scale*.
+
+    The judge lists the claims of the last answer, says of each whether the source supports it, and writes up to
+    *max_questions* questions that the source answers with yes. Then it answers them from the summary, without the
+    source. The score is the smaller of supported / claims and answered / questions; higher is better. The source is
+    what *source_extractor* gives, else *source*, else what the user said. Not scorable without a source, a summary, a
+    claim or a question.
+
+    >>> from proctor.testing import ScriptedModel
+    >>> judge = ScriptedModel(
+    ...     [
+    ...         {
+    ...             "alignment": [{"claim": "The bridge was closed", "reason": "It says so", "supported": True}],
+    ...             "questions": ["Was the bridge closed?", "Is it to open in May?"],
+    ...         },
+    ...         {
+    ...             "coverage": [
+    ...                 {"id": 1, "reason": "It says closed", "answered": True},
+    ...                 {"id": 2, "reason": "It says no month", "answered": False},
+    ...             ]
+    ...         },
+    ...         "When it opens is left out.",
+    ...     ]
+    ... )
+    >>> told = "The bridge was closed on Monday. It is to open in May."
+    >>> outcome = summarization(model=judge).run_sync(input=told, output="The bridge was closed.")
+    >>> outcome.score, outcome.reason
+    (0.5, 'When it opens is left out.')
+    """
+    options = {
+        "scale": scale_option(scale, scorer="summarization"),
+        "max_questions": count_option(max_questions, name="max_questions", check="summarization", least=1),
+    }
+    return build_judged(
+        __file__,
+        id="summarization-scorer",
+        name="Summarization Scorer",
+        description="The summary is true to its source and holds what matters",
+        model=model,
+        language=language,
+        prompts=prompts,
+        scale=options["scale"],
+        steps=_steps(_Source(source, source_extractor), options),
+        arguments={"source": source, "source_extractor": source_extractor, "max_questions": max_questions},
+        defaults={"source": None, "source_extractor": None, "max_questions": _MAX_QUESTIONS},
+    )
+
+
+class _Source:
+    """What was summarized, as a view for `run.once`: text that is not empty, or a decline."""
+
+    __slots__ = ("extractor", "given")
+
+    def __init__(self, given: Any, extractor: Any) -> None:
+        if given is not None and (not isinstance(given, str) or not given.strip()):
+            raise UsageError(f"summarization: source is a text that is not empty, not {shown(given)}")
+        if extractor is not None:
+            if not callable(extractor) or not takes_one(extractor) or is_async(extractor):
+                raise UsageError(
+                    "summarization: source_extractor is a def of one argument, the run, that gives a text, "
+                    f"not {shown(extractor)}"
+                )
+            if given is not None:
+                raise UsageError("summarization: give source= or source_extractor=, not both")
+        self.given = given
+        self.extractor = extractor
+
+    def __call__(self, run: ScorerRun) -> str | Declined:
+        found = self.extractor(run) if self.extractor is not None else self.given or question_of(run)
+        if isinstance(found, Declined):
+            return found
+        text = "" if found is None or found is MISSING else readable(found, name="the source").strip()
+        return text or _NO_SOURCE
+
+
+def _steps(source: _Source, options: Mapping[str, Any]) -> Mapping[StepName, Asked | StepFunction]:
+    def to_compare(ctx: StepContext) -> Mapping[str, str] | Declined:
+        summary = ctx.run.once(answer_of)
+        if not summary:
+            return _NO_SUMMARY
+        text = ctx.run.once(source)
+        if isinstance(text, Declined):
+            return text
+        return {
+            "source": ctx.fence(text, "source"),
+            "summary": ctx.fence(summary, "summary"),
+            "max_questions": str(options["max_questions"]),
+        }
+
+    def to_answer(ctx: StepContext) -> Mapping[str, str] | Declined:
+        questions = _questions(ctx.preprocess, options)
+        if not _alignment(ctx.preprocess):
+            return _SUMMARY_WITHOUT_CLAIMS
+        if not questions:
+            return _NO_QUESTIONS
+        summary = ctx.fence(ctx.run.once(answer_of), "summary")
+        return {"summary": summary, "questions": numbered(ctx, questions, name="questions")}
+
+    def to_score(ctx: StepContext) -> float | Declined:
+        answers = by_id(ctx.analyze["coverage"])
+        return formula({**ctx.preprocess, "coverage": [answers[at] for at in sorted(answers)]}, options)
+
+    def to_explain(ctx: StepContext) -> Mapping[str, str]:
+        claims = _alignment(ctx.preprocess)
+        verdicts = [{"id": at, "supported": e["supported"], "reason": e["reason"]} for at, e in enumerate(claims, 1)]
+        questions = _questions(ctx.preprocess, options)
+        return {
+            "claims": judged_lines(ctx, [entry["claim"] for entry in claims], verdicts=verdicts, name="claims"),
+            "questions": judged_lines(ctx, questions, verdicts=ctx.analyze["coverage"], name="questions"),
+            **told_score(ctx, options["scale"]),
+        }
+
+    return {
+        "preprocess": Asked(
+            "Compares the claims of the summary with the source, and asks what the source says",
+            material=to_compare,
+            places=("source", "summary", "max_questions"),
+            needed=("source", "summary"),
+            output=_FIRST,
+            is_slow=source.extractor is not None,
+        ),
+        "analyze": Asked(
+            "Answers the questions from the summary alone",
+            material=to_answer,
+            places=("summary", "questions"),
+            needed=("summary", "questions"),
+            output=_SECOND,
+            check=each_once("coverage", lambda ctx: range(1, len(_questions(ctx.preprocess, options)) + 1)),
+        ),
+        "generate_score": to_score,
+        "generate_reason": Asked("Says why", material=to_explain, places=("score", "scale", "claims", "questions")),
+    }
+
+
+def formula(analysis: Mapping[str, Any], options: Mapping[str, Any]) -> float | Declined:
+    """The smaller of supported / claims and answered / questions, * scale, rounded to two decimals.
+
+    *analysis*: `alignment`, each with `claim` and `supported`; `questions`, of which the first `max_questions` count;
+    `coverage`, in the order of the questions, each with `answered`. A question without an entry is not answered, and an
+    entry without a question is nothing.
+
+    >>> claim = {"claim": "a", "supported": True}
+    >>> formula({"alignment": [claim], "questions": ["b", "c"], "coverage": [{"answered": True}]}, {"scale": 1})
+    0.5
+    """
+    claims, questions = _alignment(analysis), _questions(analysis, options)
+    if not claims:
+        return _SUMMARY_WITHOUT_CLAIMS
+    if not questions:
+        return _NO_QUESTIONS
+    supported = sum(entry["supported"] is True for entry in claims) / len(claims)
+    answered = sum(entry["answered"] is True for entry in analysis["coverage"][: len(questions)]) / len(questions)
+    return round_to_two_decimals(min(supported, answered) * options.get("scale", 1.0))
+
+
+def _alignment(analysis: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Each claim once. One that was listed twice is supported when it was found so both times."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for entry in analysis["alignment"]:
+        claim = entry["claim"].strip()
+        if claim and (claim not in found or entry["supported"] is not True):
+            found[claim] = entry
+    return list(found.values())
+
+
+def _questions(analysis: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[str]:
+    return without_blanks(analysis["questions"])[: options.get("max_questions", _MAX_QUESTIONS)]
