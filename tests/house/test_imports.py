@@ -26,7 +26,7 @@ LIGHT = (
 )
 HEAVY = {
     "numpy", "opentelemetry", "pydantic", "pydantic_ai", "ray", "rich", "scipy", "sqlalchemy", "starlette", "typer",
-    "genai_prices", "httpx2", "openai", "xllamacpp",
+    "genai_prices", "httpx2", "onnxruntime", "openai", "tokenizers", "xllamacpp",
     "jsonschema", "rapidfuzz", "referencing", "regex", "vaderSentiment", "wcwidth", "yaml",
 }  # fmt: skip
 

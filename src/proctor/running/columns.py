@@ -79,11 +79,16 @@ def _cells(position: str, entries: Sequence[ScorerEntry], *, where: str, turn: i
     )
 
 
+def _reads_messages(scorer: Scorer) -> bool:
+    """Whether it finds the steps in the messages by itself where nobody gives it a trajectory, as our own do."""
+    return scorer.builtin and all(_reads_messages(part) for part in scorer.parts)
+
+
 def _check_position(entry: ScorerEntry, position: str) -> None:
     scorer = entry.scorer
     scorer.require_runnable()
     require_judges(scorer)
-    if scorer.type == "trajectory":
+    if scorer.type == "trajectory" and not _reads_messages(scorer):
         raise UsageError(f"{scorer.key} scores trajectories, which this version does not extract")
     if position != "gate":
         return

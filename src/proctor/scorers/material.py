@@ -11,7 +11,7 @@ from proctor.judging.readable import readable
 from proctor.scorer_utils import get_user_message_from_run_input
 from proctor.scoring.callables import is_async, takes_one
 from proctor.scoring.run import ScorerRun
-from proctor.scoring.steps import Declined, not_scorable
+from proctor.scoring.steps import Declined, StepContext, not_scorable
 
 __all__ = [
     "NO_ANSWER",
@@ -19,7 +19,9 @@ __all__ = [
     "NO_CONTEXT",
     "NO_QUESTION",
     "ContextSource",
+    "TextSource",
     "answer_of",
+    "exchange_shown",
     "question_of",
     "tool_results",
 ]
@@ -40,7 +42,7 @@ def question_of(run: ScorerRun) -> str:
 
     In a conversation these are the last turn's. Empty when there is none. A view for `run.once`.
     """
-    if isinstance(run.input, Mapping) and not run.turns:
+    if isinstance(run.input, Mapping) and "messages" not in run.input and not run.turns:
         said = get_user_message_from_run_input(run.input)
         if said:
             return said.strip()
@@ -55,6 +57,15 @@ def question_of(run: ScorerRun) -> str:
                 break
             answered = answered or bool(message.text)
     return found
+
+
+def exchange_shown(ctx: StepContext) -> dict[str, str]:
+    """The places {question} and {answer} of a prompt that asks for the reason."""
+    question = ctx.run.once(question_of)
+    return {
+        "question": ctx.fence(question, "question") if question else "It was not recorded.",
+        "answer": ctx.fence(ctx.run.once(answer_of), "answer"),
+    }
 
 
 def tool_results(run: ScorerRun) -> list[str]:
@@ -112,6 +123,52 @@ class ContextSource:
         else:
             found = self.given or (self.otherwise(run) if self.otherwise else ())
         return tuple(_pieces(found)) or NO_CONTEXT
+
+
+class TextSource:
+    """Where a scorer has a text from: a text that it was built with, or a def of the run that gives one.
+
+    It is a view for `run.once`: text that is not empty, or a decline. *otherwise*: gives it where there is neither;
+    *missing*: what is said when nothing is found.
+    """
+
+    __slots__ = ("given", "missing", "otherwise")
+
+    def __init__(
+        self,
+        given: Any,
+        *,
+        name: str,
+        scorer: str,
+        missing: Declined,
+        otherwise: Callable[[ScorerRun], Any] | None = None,
+    ) -> None:
+        is_function = callable(given) and takes_one(given) and not is_async(given)
+        is_left_out = given is None and otherwise is not None
+        if not is_function and not is_left_out and not (isinstance(given, str) and given.strip()):
+            raise UsageError(
+                f"{scorer}: {name} is a text that is not empty, or a def of one argument, the run, that gives one, "
+                f"not {shown(given)}"
+            )
+        self.given = given
+        self.missing = missing
+        self.otherwise = otherwise
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it calls what others wrote."""
+        return callable(self.given)
+
+    def __call__(self, run: ScorerRun) -> str | Declined:
+        """The text of a run."""
+        if callable(self.given):
+            found = self.given(run)
+        else:
+            found = self.given if self.given is not None else self.otherwise(run) if self.otherwise else None
+        if isinstance(found, Declined):
+            return found
+        text = "" if found is None or found is MISSING else readable(found).strip()
+        return text or self.missing
 
 
 def _pieces(value: Any) -> list[str]:

@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from proctor.judging.readable import readable
 from proctor.scoring.steps import StepContext
 
-__all__ = ["by_id", "each_once", "judged_lines", "list_of", "numbered", "without_blanks"]
+__all__ = ["by_id", "each_once", "json_line", "judged_lines", "list_of", "numbered", "without_blanks"]
 
 _NAMED = 12
+_LINE_ENDS: Final = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}  # that JSON leaves as they are
 
 
 def numbered(ctx: StepContext, texts: Sequence[Any], /, *, name: str) -> str:
@@ -69,6 +70,11 @@ def by_id(entries: Sequence[Mapping[str, Any]], /) -> dict[Any, Mapping[str, Any
     return {entry["id"]: entry for entry in entries}
 
 
+def json_line(entry: Any, /) -> str:
+    """An entry as JSON on one line, whatever a line end may be to who reads it."""
+    return json.dumps(entry, ensure_ascii=False).translate(_LINE_ENDS)
+
+
 def without_blanks(texts: Sequence[str], /) -> list[str]:
     """What a judge listed, without what says nothing, and each text once.
 
@@ -79,7 +85,7 @@ def without_blanks(texts: Sequence[str], /) -> list[str]:
 
 
 def _lines(ctx: StepContext, entries: Sequence[Mapping[str, Any]], name: str) -> str:
-    return ctx.fence("\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries), name)
+    return ctx.fence("\n".join(json_line(entry) for entry in entries), name)
 
 
 def _without_id(entry: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -6,12 +6,10 @@ What the judges of parts were asked is kept in the record of the whole, under `1
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Generator, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from proctor.data.column import Column
 from proctor.data.outcome import Outcome
-from proctor.data.value import Value
 from proctor.errors import ProctorError
 from proctor.scoring.failure import failure_from
 from proctor.scoring.pipeline import Request, Wait, Walk
@@ -27,13 +25,15 @@ class PartFailed(ProctorError):
     code = "PART_FAILED"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class EndedPart(Value):
+class EndedPart:
     """A part and how it ended. *raised*: the exception behind an error."""
 
-    scorer: Scorer
-    outcome: Outcome
-    raised: BaseException | None = None
+    __slots__ = ("outcome", "raised", "scorer")
+
+    def __init__(self, scorer: Scorer, outcome: Outcome, *, raised: BaseException | None) -> None:
+        self.scorer = scorer
+        self.outcome = outcome
+        self.raised = raised
 
     @property
     def failure(self) -> PartFailed:
@@ -98,4 +98,4 @@ def _ended(walks: Sequence[Walk], outcomes: Sequence[Any]) -> list[EndedPart]:
     for walk, outcome in zip(walks, outcomes, strict=True):
         if outcome.status == "not_run" and walk.raised is not None:
             raise walk.raised
-    return [EndedPart(walk.scorer, outcome, walk.raised) for walk, outcome in zip(walks, outcomes, strict=True)]
+    return [EndedPart(walk.scorer, outcome, raised=walk.raised) for walk, outcome in zip(walks, outcomes, strict=True)]

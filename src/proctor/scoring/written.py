@@ -7,32 +7,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
-from proctor.data.value import Value
 from proctor.errors import UnknownName, UsageError
 from proctor.scoring.steps import Declined, StepContext
 
 __all__ = ["Template", "Written"]
 
-_PLACE: Final = re.compile(r"\{([a-z][a-z_]*)\}")
+_PLACE: Final = r"\{([a-z][a-z_]*)\}"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Template(Value):
+class Template:
     """A text with places.
 
     >>> Template("Is {answer} kind?").filled({"answer": "{score}"})
     'Is {score} kind?'
     """
 
-    text: str
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
 
     @property
     def places(self) -> tuple[str, ...]:
         """The names of its places, in order."""
-        return tuple(_PLACE.findall(self.text))
+        return tuple(re.findall(_PLACE, self.text))
 
     def require(self, *, known: Collection[str], needed: Collection[str], whose: str) -> None:
         """Raise a `UsageError` for a place that nobody fills, and for one that is needed and not there."""
@@ -46,7 +46,7 @@ class Template(Value):
 
     def filled(self, given: Mapping[str, str]) -> str:
         """The text with every place filled."""
-        return _PLACE.sub(lambda found: given[found[1]], self.text)
+        return re.sub(_PLACE, lambda found: given[found[1]], self.text)
 
 
 class Written:

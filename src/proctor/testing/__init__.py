@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from proctor.testing.agent import AgentCall, Scripted, ScriptedAgent
+from proctor.testing.classifier import ClassifierCall, ScriptedClassifier
 from proctor.testing.factories import (
     create_agent_test_run,
     create_test_message,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AgentCall",
+    "ClassifierCall",
     "Drop",
     "Html",
     "Malformed",
@@ -33,6 +35,7 @@ __all__ = [
     "Plain",
     "Scripted",
     "ScriptedAgent",
+    "ScriptedClassifier",
     "ScriptedModel",
     "ScriptedReply",
     "ServedRequest",

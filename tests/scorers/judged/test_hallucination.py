@@ -52,7 +52,7 @@ async def test_the_judge_sees_the_last_answer_then_numbered_claims_and_context()
         ("claims", '{"id": 1, "text": "It is sunny"}\n{"id": 2, "text": "It is 30 degrees"}'),
         ("context", '{"id": 1, "text": "sunny"}\n{"id": 2, "text": "{\\"degrees\\": 20}"}'),
     ]
-    assert list(fenced(explain)) == ["verdicts"]
+    assert list(fenced(explain)) == ["question", "answer", "context", "verdicts"]
     assert '"reason": "r2", "verdict": "yes"' in fenced(explain)["verdicts"]
 
 

@@ -47,6 +47,8 @@ async def test_the_second_prompt_does_not_see_the_source():
     ]
     assert not any("ZZ" in message.text for message in answer.messages)
     assert fenced(explain) == {
+        "source": SOURCE,
+        "summary": "The bridge was closed.",
         "claims": '{"id": 1, "text": "claim 1", "supported": true, "reason": "a1"}\n'
         '{"id": 2, "text": "claim 2", "supported": false, "reason": "a2"}',
         "questions": '{"id": 1, "text": "Was it closed?", "reason": "c1", "answered": true}\n'
@@ -154,7 +156,7 @@ def test_options_are_refused_when_written():
         with pytest.raises(UsageError, match="summarization: source is a text that is not empty"):
             summarization(source=wrong)
     for wrong in ("page", lambda: "", extract_later):
-        with pytest.raises(UsageError, match="summarization: source_extractor is a def of one argument"):
+        with pytest.raises(UsageError, match="source_extractor is a"):
             summarization(source_extractor=wrong)
     with pytest.raises(UsageError, match="not both"):
         summarization(source="a", source_extractor=str)

@@ -13,7 +13,7 @@ from proctor.judging.readable import readable
 from proctor.scorer_utils import round_to_two_decimals
 from proctor.scorers.build_judged import Asked, build_judged, object_of, scale_option, told_score
 from proctor.scorers.material import NO_ANSWER, answer_of
-from proctor.scorers.numbered import each_once, judged_lines, list_of, numbered, without_blanks
+from proctor.scorers.numbered import each_once, json_line, judged_lines, list_of, numbered, without_blanks
 from proctor.scorers.values import NO_TRUTH, margin_option
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
@@ -171,7 +171,7 @@ def _to_explain(ctx: StepContext) -> Mapping[str, str]:
         }
         for one in found["contradictions"]
     ]
-    lines = "\n".join(json.dumps(one, ensure_ascii=False) for one in against)
+    lines = "\n".join(json_line(one) for one in against)
     return {
         "answer": ctx.fence(ctx.run.once(answer_of), "answer"),
         "ground_truth": ctx.fence(ctx.run.once(_truth), "ground_truth"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from proctor.scorer_utils import round_to_two_decimals
 from proctor.scorers.build_judged import Asked, build_judged, object_of, scale_option, told_score
-from proctor.scorers.material import NO_ANSWER, NO_CLAIMS, ContextSource, answer_of
+from proctor.scorers.material import NO_ANSWER, NO_CLAIMS, ContextSource, answer_of, exchange_shown
 from proctor.scorers.numbered import each_once, judged_lines, list_of, numbered, without_blanks
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
@@ -85,9 +85,16 @@ def _steps(source: ContextSource, options: Mapping[str, Any]) -> Mapping[StepNam
             return NO_CLAIMS
         return {"claims": numbered(ctx, claims, name="claims"), "context": numbered(ctx, pieces, name="context")}
 
-    def to_explain(ctx: StepContext) -> Mapping[str, str]:
-        verdicts = judged_lines(ctx, _claims(ctx), verdicts=ctx.analyze["verdicts"])
-        return {"verdicts": verdicts, **told_score(ctx, options["scale"])}
+    def to_explain(ctx: StepContext) -> Mapping[str, str] | Declined:
+        pieces = ctx.run.once(source)
+        if isinstance(pieces, Declined):
+            return pieces
+        return {
+            **exchange_shown(ctx),
+            "context": numbered(ctx, pieces, name="context"),
+            "verdicts": judged_lines(ctx, _claims(ctx), verdicts=ctx.analyze["verdicts"]),
+            **told_score(ctx, options["scale"]),
+        }
 
     return {
         "preprocess": Asked(
@@ -108,7 +115,9 @@ def _steps(source: ContextSource, options: Mapping[str, Any]) -> Mapping[StepNam
             is_slow=source.is_slow,
         ),
         "generate_score": lambda ctx: formula(ctx.analyze, options),
-        "generate_reason": Asked("Says why", material=to_explain, places=("score", "scale", "verdicts")),
+        "generate_reason": Asked(
+            "Says why", material=to_explain, places=("score", "scale", "question", "answer", "context", "verdicts")
+        ),
     }
 
 

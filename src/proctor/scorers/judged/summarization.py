@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from proctor.data.value import MISSING, shown
 from proctor.errors import UsageError
-from proctor.judging.readable import readable
 from proctor.scorer_utils import round_to_two_decimals
 from proctor.scorers.build_judged import Asked, build_judged, object_of, scale_option, told_score
-from proctor.scorers.material import answer_of, question_of
+from proctor.scorers.material import TextSource, answer_of, question_of
 from proctor.scorers.numbered import by_id, each_once, judged_lines, list_of, numbered, without_blanks
 from proctor.scoring.build import count_option
-from proctor.scoring.callables import is_async, takes_one
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import Declined, StepContext, StepFunction, StepName, not_scorable
@@ -76,6 +73,17 @@ def summarization(
         "scale": scale_option(scale, scorer="summarization"),
         "max_questions": count_option(max_questions, name="max_questions", check="summarization", least=1),
     }
+    if source is not None and source_extractor is not None:
+        raise UsageError("summarization: give source= or source_extractor=, not both")
+    if isinstance(source_extractor, str) or callable(source):
+        raise UsageError("summarization: source is a text that is not empty; source_extractor is a def of the run")
+    text = TextSource(
+        source if source_extractor is None else source_extractor,
+        name="source" if source_extractor is None else "source_extractor",
+        scorer="summarization",
+        missing=_NO_SOURCE,
+        otherwise=question_of,
+    )
     return build_judged(
         __file__,
         id="summarization-scorer",
@@ -85,40 +93,13 @@ def summarization(
         language=language,
         prompts=prompts,
         scale=options["scale"],
-        steps=_steps(_Source(source, source_extractor), options),
+        steps=_steps(text, options),
         arguments={"source": source, "source_extractor": source_extractor, "max_questions": max_questions},
         defaults={"source": None, "source_extractor": None, "max_questions": _MAX_QUESTIONS},
     )
 
 
-class _Source:
-    """What was summarized, as a view for `run.once`: text that is not empty, or a decline."""
-
-    __slots__ = ("extractor", "given")
-
-    def __init__(self, given: Any, extractor: Any) -> None:
-        if given is not None and (not isinstance(given, str) or not given.strip()):
-            raise UsageError(f"summarization: source is a text that is not empty, not {shown(given)}")
-        if extractor is not None:
-            if not callable(extractor) or not takes_one(extractor) or is_async(extractor):
-                raise UsageError(
-                    "summarization: source_extractor is a def of one argument, the run, that gives a text, "
-                    f"not {shown(extractor)}"
-                )
-            if given is not None:
-                raise UsageError("summarization: give source= or source_extractor=, not both")
-        self.given = given
-        self.extractor = extractor
-
-    def __call__(self, run: ScorerRun) -> str | Declined:
-        found = self.extractor(run) if self.extractor is not None else self.given or question_of(run)
-        if isinstance(found, Declined):
-            return found
-        text = "" if found is None or found is MISSING else readable(found, name="the source").strip()
-        return text or _NO_SOURCE
-
-
-def _steps(source: _Source, options: Mapping[str, Any]) -> Mapping[StepName, Asked | StepFunction]:
+def _steps(source: TextSource, options: Mapping[str, Any]) -> Mapping[StepName, Asked | StepFunction]:
     def to_compare(ctx: StepContext) -> Mapping[str, str] | Declined:
         summary = ctx.run.once(answer_of)
         if not summary:
@@ -145,11 +126,16 @@ def _steps(source: _Source, options: Mapping[str, Any]) -> Mapping[StepName, Ask
         answers = by_id(ctx.analyze["coverage"])
         return formula({**ctx.preprocess, "coverage": [answers[at] for at in sorted(answers)]}, options)
 
-    def to_explain(ctx: StepContext) -> Mapping[str, str]:
+    def to_explain(ctx: StepContext) -> Mapping[str, str] | Declined:
+        text = ctx.run.once(source)
+        if isinstance(text, Declined):
+            return text
         claims = _alignment(ctx.preprocess)
         verdicts = [{"id": at, "supported": e["supported"], "reason": e["reason"]} for at, e in enumerate(claims, 1)]
         questions = _questions(ctx.preprocess, options)
         return {
+            "source": ctx.fence(text, "source"),
+            "summary": ctx.fence(ctx.run.once(answer_of), "summary"),
             "claims": judged_lines(ctx, [entry["claim"] for entry in claims], verdicts=verdicts, name="claims"),
             "questions": judged_lines(ctx, questions, verdicts=ctx.analyze["coverage"], name="questions"),
             **told_score(ctx, options["scale"]),
@@ -162,7 +148,7 @@ def _steps(source: _Source, options: Mapping[str, Any]) -> Mapping[StepName, Ask
             places=("source", "summary", "max_questions"),
             needed=("source", "summary"),
             output=_FIRST,
-            is_slow=source.extractor is not None,
+            is_slow=source.is_slow,
         ),
         "analyze": Asked(
             "Answers the questions from the summary alone",
@@ -173,7 +159,9 @@ def _steps(source: _Source, options: Mapping[str, Any]) -> Mapping[StepName, Ask
             check=each_once("coverage", lambda ctx: range(1, len(_questions(ctx.preprocess, options)) + 1)),
         ),
         "generate_score": to_score,
-        "generate_reason": Asked("Says why", material=to_explain, places=("score", "scale", "claims", "questions")),
+        "generate_reason": Asked(
+            "Says why", material=to_explain, places=("score", "scale", "source", "summary", "claims", "questions")
+        ),
     }
 
 
