@@ -49,6 +49,17 @@ def test_the_example_of_a_judge_asks_the_model_of_the_environment():
     assert "temperature" not in server.requests[0].body
 
 
+@pytest.mark.slow
+def test_the_example_of_judged_scorers_runs_without_a_key():
+    ran = proctor_run("judged.py")
+    assert (ran.returncode, ran.stderr) == (3, "")
+    assert ran.stdout.startswith("Support answers: SCORED\nfaithful missed its threshold: mean 0.92 < 0.95")
+    assert "warranty  faithful: 0.50  That another bicycle is lent is in no document." in ran.stdout
+    told = {line.split("  ")[0]: line for line in ran.stdout.splitlines()}
+    assert "6 of 6" in told["gate safe"]
+    assert "5 of 6" in told["scorer better than last week"]
+
+
 def proctor_run(place: str, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     command = [Path(sys.executable).with_name("proctor"), "run", ROOT / "examples" / place, "--no-store", *arguments]
     given = {name: value for name, value in os.environ.items() if name != "PROCTOR_JUDGE_MODEL"}

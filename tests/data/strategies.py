@@ -168,6 +168,7 @@ FIELDS = {
     "tuple[str, ...]": some(words),
     "tuple[str, ...] | None": maybe(some(words)),
     "tuple[float, float]": st.tuples(floats, floats),
+    "tuple[tuple[str, int], ...]": st.lists(st.tuples(st.text(max_size=8), st.integers(0, 9)), max_size=2).map(tuple),
     "tuple[float, float] | None": maybe(st.tuples(floats, floats)),
     "tuple[Part, ...]": some(PARTS),
     "tuple[Step, ...]": some(of(Step)),

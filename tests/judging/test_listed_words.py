@@ -1,3 +1,5 @@
+import math
+
 import pytest
 
 from proctor.errors import ProctorError
@@ -42,3 +44,9 @@ def test_an_answer_has_the_word_of_the_schema_and_keeps_the_reply_s_own():
     assert schema.read({"verdict": "Yes "}) == ({"verdict": "yes"}, {"verdict": "Yes "})
     with pytest.raises(ProctorError, match="must be one of"):
         schema.read({"verdict": "perhaps"})
+
+
+@pytest.mark.parametrize(("given", "read"), [(2.0, 2), (2.5, 2.5), (2, 2), (True, True), (math.nan, None)], ids=repr)
+def test_a_whole_number_is_an_int_however_it_was_written(given, read):
+    made = as_listed({"id": given}, {"properties": {"id": {"type": "integer"}}})["id"]
+    assert (made, type(made)) == (read, type(read)) or (read is None and made != made)

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from proctor import Outcome, Threshold
+from proctor import Item, Outcome, Threshold, not_scorable, run_evals, scorer
+from proctor.data.codec import dumps, loads
 from proctor.data.column import Column
 from proctor.data.outcome import Failure, NotRun, NotScorable
 from proctor.running.fold import ColumnFold
@@ -253,3 +254,33 @@ def test_a_run_that_ended_early_failed_or_is_not_decided():
     broke = mean_of("boom", threshold=0.5, whole=False)
     assert decide([broke], stopped="no key") == (None, "not decided: the run ended early (no key)")
     assert decide([broke, MISSED], stopped="no key") == ("failed", MISSED.sentence)
+
+
+async def test_why_items_were_declined_is_counted_and_told():
+    @scorer(inline=True)
+    def picky(run):
+        return (
+            not_scorable({"a": "inconsistent: flip", "b": "no baseline", "c": None}[run.text[0]]) if run.text else 1.0
+        )
+
+    outputs = ["a", "a", "b", "c", ""]
+    result = await run_evals(
+        data=[Item("?", output=text, id=f"i{at}") for at, text in enumerate(outputs)], gates=[picky]
+    )
+    mean = result.means[0]
+    assert mean.declines == (("inconsistent: flip", 2), ("", 1), ("no baseline", 1))
+    assert (result.verdict, result.sentence) == ("passed", "1 gate met, gate picky on 1 of 5 alone")
+    told = "gate picky: 2 inconsistent: flip; 1 without a reason; 1 no baseline"
+    assert told in " ".join(str(result).split())
+    assert loads(dumps(result)).means == result.means
+
+
+async def test_declines_are_the_same_whatever_the_order_and_for_very_many_reasons_some():
+    @scorer(inline=True)
+    def picky(run):
+        return not_scorable(f"reason {run.text}")
+
+    result = await run_evals(data=[Item("?", output=str(at), id=f"i{at}") for at in range(250)], scorers=[picky])
+    mean = result.means[0]
+    assert (len(mean.declines), mean.not_scorable) == (200, 250)
+    assert "247 for other reasons" in str(result)

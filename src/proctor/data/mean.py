@@ -22,7 +22,8 @@ class Mean(Value):
 
     *mean*: None when nothing was scored. *n* of *of*: items scored, of items that have the column; the rest are
     *errors* (the scorer's), *not_scorable* (declined) and *not_run* (*no_reply* of them since the target failed; the
-    others since a gate failed before, or the run stopped).
+    others since a gate failed before, or the run stopped). *declines*: why items were declined, and how many for each
+    reason, the most frequent first; of a column with very many reasons, the first that came up.
     *passed*: None for a column that decides nothing. *decided_by*: what a miss rests on. *sentence*: the same in words.
     *interval*: where the mean of many more such items plausibly lies (95%, Wilson), in the scorer's own units; None
     when nothing was scored. *duration_ms*: time spent in this scorer, in all. *judge*: what its judge did and took;
@@ -49,6 +50,10 @@ class Mean(Value):
     duration_ms: float | None = None
     range: tuple[float, float] = (0.0, 1.0)
     better: Literal["higher", "lower"] = "higher"
+    declines: tuple[tuple[str, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "declines", tuple((reason, count) for reason, count in self.declines))
 
     @property
     def tokens(self) -> int | None:

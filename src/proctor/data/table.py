@@ -28,6 +28,7 @@ _SHOWN_FAILURES = 20
 _LONGEST_REASON = 300
 _LONGEST = 400  # characters of one reason or message
 _LEAST_WIDTH = 40
+_SHOWN_REASONS = 3
 
 
 def result_table(result: EvalResult, *, width: int = 100) -> str:
@@ -42,6 +43,8 @@ def result_table(result: EvalResult, *, width: int = 100) -> str:
     if failed:
         command = f", or proctor show {printable(result.run)} --failed" if result.run else ""
         lines += ["", *_failure_lines(failed, count, width, where=f"result.failures(){command}")]
+    if any(mean.declines for mean in result.means):
+        lines += ["", *_decline_lines(result.means, width)]
     if any(mean.judge is not None for mean in result.means):
         lines += ["", *_judge_lines(result.means, width)]
     return "\n".join([*lines, "", *wrapped(footer(result), width)])
@@ -182,6 +185,18 @@ def _failure_lines(failed: Sequence[_Failed], count: int, width: int, *, where: 
         more = f" (the same on {least}{same - 1} more)" if same > 1 else ""
         told = f"{lead}{cut(printable(one.why), _LONGEST_REASON)}{more}"
         lines += wrapped(told, width, indent=" " * (item_width + 4))
+    return lines
+
+
+def _decline_lines(means: Sequence[Mean], width: int) -> list[str]:
+    """Why items were declined, for each column: the most frequent reasons, each with its count."""
+    lines = ["What was declined:"]
+    for mean in means:
+        told = [f"{count} {reason or 'without a reason'}" for reason, count in mean.declines[:_SHOWN_REASONS]]
+        left = mean.not_scorable - sum(count for _, count in mean.declines[:_SHOWN_REASONS])
+        told += [f"{left} for other reasons"] if left else []
+        if told:
+            lines += wrapped(f"  {_place(mean)}: {printable('; '.join(told))}", width, indent="    ")
     return lines
 
 

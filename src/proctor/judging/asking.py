@@ -18,11 +18,12 @@ from proctor.data.plain import copied
 from proctor.data.secrets import redact_text
 from proctor.data.value import Value
 from proctor.errors import ModelError, ProctorError, safe_message
+from proctor.judging.answer_check import AnswerCheck
 from proctor.judging.answer_schema import AnswerSchema
 from proctor.judging.cache import OF_THIS_PROCESS, answered
 from proctor.judging.call_cache import CallCache
 from proctor.judging.callbacks import tell
-from proctor.judging.exchange import Check, Exchange
+from proctor.judging.exchange import Exchange
 from proctor.judging.fence import Fence
 from proctor.judging.judge import Judge
 from proctor.judging.model import JudgeModel
@@ -72,7 +73,7 @@ class Asking:
         self._cached = False
         self._error: BaseException | None = None
 
-    async def answer(self, given: Any, *, fence: Fence, check: Check | None = None) -> Any:
+    async def answer(self, given: Any, *, fence: Fence, check: AnswerCheck | None = None) -> Any:
         """The step's value for the prompt *given*. Raises what makes it impossible; `TooLong` when it does not fit.
 
         *check*: says of the schema's value what is wrong for this item, None for nothing.
@@ -152,7 +153,7 @@ class Asking:
 
     # ── the story ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _answer(self, given: Any, fence: Fence, check: Check | None) -> Any:
+    async def _answer(self, given: Any, fence: Fence, check: AnswerCheck | None) -> Any:
         question = self.question
         parts = prompt_parts(given)
         self.prompt = "".join(part.text for part in parts if isinstance(part, Text))
@@ -177,8 +178,8 @@ class Asking:
                     self._calls,
                     request,
                     call=ask,
-                    fits=None if schema is None else lambda plain: _fits(plain, schema, check),
-                    patience=(question.judge.timeout, question.judge.retries),
+                    fits=None if schema is None else lambda plain: self._fits(plain, schema, check),
+                    patience=(question.judge.timeout, question.judge.retries, check and check.function),
                 )
                 break
             except CallsStopped:
@@ -189,6 +190,12 @@ class Asking:
         if schema is not None:
             value = schema.restored(value)
         return value if question.of_answer is None else question.of_answer(value)
+
+    async def _fits(self, plain: Any, schema: AnswerSchema, check: AnswerCheck | None) -> bool:
+        """Whether the answer that another call gave is one here."""
+        if not schema.fits(plain):
+            return False
+        return check is None or await check.problem(schema.restored(plain), whose=self.question.whose) is None
 
     def _system(self, fence: Fence) -> str:
         judge = self.question.judge
@@ -216,11 +223,6 @@ class Asking:
             repeat=self._repeat,
             extra={name: value for name, value in besides.items() if value is not None},
         )
-
-
-def _fits(plain: Any, schema: AnswerSchema, check: Check | None) -> bool:
-    """Whether a kept answer is one still."""
-    return schema.fits(plain) and (check is None or check(schema.restored(plain)) is None)
 
 
 def _told(error: BaseException | None) -> dict[str, Any]:

@@ -197,16 +197,16 @@ async def answered(
     *,
     call: Callable[[], Awaitable[CachedCall]],
     notes: CacheNotes | None = None,
-    fits: Callable[[Any], bool] | None = None,
+    fits: Callable[[Any], Awaitable[bool]] | None = None,
     patience: Hashable = None,
 ) -> Answer:
     """The answer of the cache; else that of *call*, kept when it is `cacheable`.
 
     While a call is in flight, others who ask the same wait for its answer, which is `cached` for them. *call* raises
     for a reply that cannot be used: nothing is kept then. A request without a key, a cache that cannot be read and one
-    that cannot be written cost a note in *notes*, never the answer. *fits*: whether a kept output is still an
-    answer; *call* is made when it is not, as when validators changed that are no part of the request. *patience*: how
-    long *call* waits and tries: who is more patient does not share the failure of who is less.
+    that cannot be written cost a note in *notes*, never the answer. *fits*: whether the output of another call is
+    an answer here; *call* is made when it is not, as when validators changed that are no part of the request.
+    *patience*: how long *call* waits and tries, and by what it takes answers: others do not share its failures.
     """
     if isinstance(cache, NotedCache):
         notes, cache = notes or cache.notes, cache.cache
@@ -217,13 +217,17 @@ async def answered(
 
     async def fetch() -> Answer:
         found = await guarded.get(key)
-        if found is not None and (fits is None or fits(found.output)):
+        if found is not None and (fits is None or await fits(found.output)):
             return Answer(found, cached=True)
         made = await call()
         return Answer(await _unbroken(guarded.put(key, made)) if cacheable(made) else made)
 
     answer, is_anothers = await once((id(cache), key, patience), fetch)
-    return Answer(_apart(answer.call), cached=True) if is_anothers else answer
+    if not is_anothers:
+        return answer
+    if fits is not None and not await fits(answer.call.output):
+        return Answer(await call())
+    return Answer(_apart(answer.call), cached=True)
 
 
 async def _unbroken(put: Coroutine[Any, Any, CachedCall]) -> CachedCall:

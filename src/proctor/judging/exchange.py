@@ -6,15 +6,15 @@ read (`structured.py`); and one more request, which quotes the problem, when it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from proctor.data.cached_call import CachedCall
 from proctor.data.message import File, Message, Text
-from proctor.data.value import shown
-from proctor.errors import ModelError, UsageError
+from proctor.errors import ModelError
+from proctor.judging.answer_check import AnswerCheck
 from proctor.judging.callbacks import tell
 from proctor.judging.judge import OutputMode
 from proctor.judging.model import JudgeModel, ModelAnswer, ModelCall
@@ -27,10 +27,7 @@ from proctor.judging.wording import again, schema_in_words
 if TYPE_CHECKING:
     from proctor.judging.asking import Question
 
-__all__ = ["Check", "Exchange"]
-
-Check: TypeAlias = Callable[[Any], str | None]
-"""Says what is wrong with an answer, beyond what its schema can say; None for nothing."""
+__all__ = ["Exchange"]
 
 _REQUESTS: Final = 2
 
@@ -42,7 +39,7 @@ class Exchange:
     """
 
     def __init__(
-        self, model: JudgeModel, question: Question, *, calls: RunCalls, prompt: str, check: Check | None = None
+        self, model: JudgeModel, question: Question, *, calls: RunCalls, prompt: str, check: AnswerCheck | None = None
     ) -> None:
         self.sender = Sender(model, question.judge, calls)
         self.last: ModelAnswer | None = None
@@ -68,7 +65,7 @@ class Exchange:
                     raise
                 raise unusable from error  # the prompt is not too long: together with the first reply it is
             try:
-                reading = self._read(answer)
+                reading = await self._read(answer)
                 break
             except ReplyProblem as problem:
                 if answer.refusal:
@@ -121,7 +118,7 @@ class Exchange:
         )
         return await self.sender.send(call)
 
-    def _read(self, answer: ModelAnswer) -> Reading:
+    async def _read(self, answer: ModelAnswer) -> Reading:
         schema = self._question.schema
         if schema is None:
             text = read_text(answer.text, finish_reason=answer.finish_reason, refusal=answer.refusal)
@@ -129,12 +126,10 @@ class Exchange:
         reading = read_reply(
             answer.text, schema, finish_reason=answer.finish_reason, refusal=answer.refusal, prompt=self._prompt
         )
-        wrong = None if self._check is None else self._check(reading.value)
-        if wrong is None:
-            return reading
-        if not isinstance(wrong, str):
-            raise UsageError(f"{self._question.whose}: check= must give None or what is wrong, not {shown(wrong)}")
-        raise ReplyProblem(wrong)
+        wrong = await self._check.problem(reading.value, whose=self._question.whose) if self._check else None
+        if wrong is not None:
+            raise ReplyProblem(wrong)
+        return reading
 
     def _again(self, answer: ModelAnswer, problem: ReplyProblem) -> list[Message]:
         """The reply that could not be used, if there was one, and what is asked for now."""

@@ -1,4 +1,4 @@
-"""Words that a JSON schema lists, as models write them: `Yes` is yes."""
+"""Answers as models write them: `Yes` where the JSON schema lists yes, 2.0 where it wants a whole number."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ __all__ = ["as_listed"]
 def as_listed(data: Any, schema: Any) -> Any:
     """*data* with the words of an `enum` as the schema has them, where capitals or white space around differ.
 
-    Only where one word can be meant. References are not followed: what stands there is compared as it is.
+    Only where one word can be meant. A whole number is an int, however it was written. References are not followed:
+    what stands there is compared as it is.
 
     >>> as_listed({"verdict": " Yes"}, {"properties": {"verdict": {"enum": ["yes", "no"]}}})
     {'verdict': 'yes'}
     """
     if not isinstance(schema, Mapping):
         return data
+    if isinstance(data, float) and schema.get("type") == "integer" and data.is_integer():
+        return int(data)
     if isinstance(data, str):
         return _listed(data, schema.get("enum"))
     if isinstance(data, dict):

@@ -120,7 +120,8 @@ def _same_scorer(one: Scorer, other: Scorer) -> bool:
         return True
     if not (one.builtin and other.builtin and one.id == other.id):
         return False
-    return one.arguments == other.arguments or one.fingerprint == other.fingerprint != UNKNOWN
+    says_all = not any(scorer.replaced or scorer.questions for scorer in (one, other))
+    return (says_all and one.arguments == other.arguments) or one.fingerprint == other.fingerprint != UNKNOWN
 
 
 class Columns:

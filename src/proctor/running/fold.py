@@ -6,6 +6,7 @@ column's mean is the mean over items of each item's mean; the counts are of rows
 
 from __future__ import annotations
 
+from collections import Counter
 from copy import copy
 from math import fsum
 
@@ -17,11 +18,15 @@ from proctor.data.reply import ItemResult
 from proctor.data.result import NotScorableCounts
 from proctor.data.threshold import least_at
 from proctor.data.usage import Cost, Usage
+from proctor.errors import cut
 from proctor.running.columns import Cell, Columns
 from proctor.running.spending import Spending, total_cost
 from proctor.stats.exact import ExactSum
 
 __all__ = ["ColumnFold", "Fold"]
+
+_MOST_REASONS = 200  # for which declines are counted; a reason that names its item is another each time
+_LONGEST_REASON = 160
 
 
 class ColumnFold:
@@ -31,8 +36,8 @@ class ColumnFold:
     """
 
     __slots__ = (
-        "_begun", "_ended", "_repeats", "_sum", "cell", "duration_ms", "errors", "first", "judge", "n", "no_reply",
-        "not_run", "not_scorable", "of", "short", "top",
+        "_begun", "_ended", "_repeats", "_sum", "cell", "declines", "duration_ms", "errors", "first", "judge", "n",
+        "no_reply", "not_run", "not_scorable", "of", "short", "top",
     )  # fmt: skip
 
     def __init__(self, cell: Cell, *, repeats: int = 1) -> None:
@@ -41,6 +46,7 @@ class ColumnFold:
         self.of = self.n = self.errors = self.not_scorable = self.not_run = self.no_reply = self.short = 0
         self.duration_ms = ExactSum()
         self.judge: Spending | None = None
+        self.declines: Counter[str] = Counter()
         self.first: dict[str, tuple[tuple[int, int], str, Outcome]] = {}
         self._repeats = repeats
         self._ended = 0  # items with a mean that is not to change
@@ -76,6 +82,9 @@ class ColumnFold:
             self.errors += 1
         elif kind == "not_scorable":
             self.not_scorable += 1
+            reason = cut(outcome.reason or "", _LONGEST_REASON)
+            if reason in self.declines or len(self.declines) < _MOST_REASONS:
+                self.declines[reason] += 1
         else:
             self.not_run += 1
             self.no_reply += isinstance(outcome.cause, NotRun) and outcome.cause.why == "target_failed"
@@ -99,6 +108,7 @@ class ColumnFold:
         """The same counts, to be counted on by themselves."""
         made = copy(self)
         made.duration_ms, made.first = self.duration_ms.copy(), dict(self.first)
+        made.declines = self.declines.copy()
         made.judge = None if self.judge is None else self.judge.copy()
         made._sum = self._sum.copy()  # noqa: SLF001 - it is one of these
         made._begun = {at: (ended, list(scores)) for at, (ended, scores) in self._begun.items()}  # noqa: SLF001

@@ -59,6 +59,7 @@ def column_mean(fold: ColumnFold, *, allow_unscored_gates: bool = False, whole: 
         duration_ms=fold.duration_ms.value,
         range=fold.cell.scorer.range,
         better=fold.cell.scorer.better,
+        declines=tuple(sorted(fold.declines.items(), key=lambda one: (-one[1], one[0]))),
     )
 
 
@@ -101,7 +102,9 @@ def decide(means: Sequence[Mean], *, stopped: str = "") -> tuple[Verdict | None,
         undecided = next((mean.sentence for mean in means if mean.sentence), "no gate and no threshold")
         return None, f"nothing to decide: {undecided}"
     parts = [plural(len(found), what) for found, what in ((gates, "gate"), (thresholds, "threshold")) if found]
-    return "passed", f"{' and '.join(parts)} met"
+    fewest = min(gates + thresholds, key=lambda mean: mean.n / max(mean.of, 1))
+    part = f", {fewest.column.label} on {count_of(fewest.n, fewest.of)} alone" if fewest.n < fewest.of else ""
+    return "passed", f"{' and '.join(parts)} met{part}"
 
 
 def _gate(fold: ColumnFold) -> tuple[bool | None, DecidedBy | None, str]:

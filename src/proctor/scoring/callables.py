@@ -38,6 +38,8 @@ def takes_one(function: Any) -> bool:
 
 def takes(function: Any, count: int) -> bool:
     """Whether it can be called with so many positional arguments; True when its signature cannot be read."""
+    if not callable(function):
+        return False
     try:
         inspect.signature(function).bind(*[None] * count)
     except TypeError:

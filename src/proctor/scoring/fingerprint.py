@@ -37,12 +37,8 @@ def fingerprint(scorer: Scorer) -> str:
         content["arguments"] = {name: _argument(value) for name, value in scorer.arguments.items()}
         if scorer.version is not None:
             content["version"] = scorer.version
-        elif not scorer.builtin:
-            content["steps"] = {name: _step(step) for name, step in scorer.steps.items()}
-            content["prepare_run"] = scorer.prepare_run and function_content(scorer.prepare_run)
-            content["type"] = [_schema(schema) for schema in scorer.type] if isinstance(scorer.type, tuple) else None
-        elif wording := _wording(scorer):
-            content["prompts"] = wording
+        else:
+            content |= _content(scorer)
         if scorer.questions:
             content["judges"] = {name: _judge(question.judge) for name, question in scorer.questions.items()}
         elif scorer.judge is not None:
@@ -55,10 +51,21 @@ def fingerprint(scorer: Scorer) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def _wording(scorer: Scorer) -> dict[str, str]:
-    """The prompts of a built-in, whose words decide the answers, too."""
-    created = {name: step.create for name, step in scorer.steps.items() if isinstance(step, Prompt)}
-    return {name: create.text for name, create in created.items() if isinstance(create, Written)}
+def _content(scorer: Scorer) -> dict[str, Any]:
+    """What a scorer does, as far as its id and arguments do not say it."""
+    own = {name: step for name, step in scorer.steps.items() if scorer.is_own(name)}
+    wording = {
+        name: step.create.text
+        for name, step in own.items()
+        if isinstance(step, Prompt) and isinstance(step.create, Written)
+    }
+    steps = {name: _step(step) for name, step in scorer.steps.items() if name not in own}
+    kind = [_schema(schema) for schema in scorer.type] if isinstance(scorer.type, tuple) else None
+    prepare_run = scorer.prepare_run and function_content(scorer.prepare_run)
+    if not scorer.builtin:
+        return {"steps": steps, "prepare_run": prepare_run, "type": kind}
+    found = {"prompts": wording, "steps": steps, "prepare_run": prepare_run, "type": kind}
+    return {name: value for name, value in found.items() if value}
 
 
 def _argument(value: Any) -> Any:
@@ -73,7 +80,8 @@ def _argument(value: Any) -> Any:
 
 def _step(step: Step) -> Any:
     if isinstance(step, Prompt):
-        return {"prompt": step.description, "create": function_content(step.create), "output": _schema(step.output)}
+        asked = {"prompt": step.description, "create": function_content(step.create), "output": _schema(step.output)}
+        return asked if step.check is None else {**asked, "check": function_content(step.check)}
     return function_content(step)
 
 

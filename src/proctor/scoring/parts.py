@@ -6,13 +6,14 @@ What the judges of parts were asked is kept in the record of the whole, under `1
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Generator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from proctor.data.column import Column
 from proctor.data.outcome import Outcome
 from proctor.errors import ProctorError
 from proctor.scoring.failure import failure_from
 from proctor.scoring.pipeline import Request, Wait, Walk
+from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import StepContext
 
@@ -42,6 +43,7 @@ class EndedPart:
         return PartFailed(f"{self.scorer.key}: {error}", code=None if error is None else error.code)
 
 
+_APART: Final = 1_000_000  # more than there are repeats of an item
 Then: TypeAlias = Callable[[Sequence[EndedPart]], Any]
 
 
@@ -49,15 +51,22 @@ def ended_parts(ctx: StepContext, parts: Sequence[Scorer], /, *, then: Then) -> 
     """What *then* makes of the parts, once all have ended; for a step of a built-in scorer.
 
     It is done at once when no part has to wait. A part that was not run, since the run stopped, ends the whole so.
+    Equal parts that ask a judge are asked once each, as in another repeat: no answer counts twice.
     """
     columns = [Column("scorer", None, part.key, part.id) for part in parts]
-    walks = [Walk(part, ctx.run, column=column) for part, column in zip(parts, columns, strict=True)]
+    runs = [_run_of(ctx, part, before=parts[:at]) for at, part in enumerate(parts)]
+    walks = [Walk(part, run, column=column) for part, run, column in zip(parts, runs, columns, strict=True)]
     if isinstance(ctx, Walk):
         ctx.parts = walks
     begun = [walk.start() for walk in walks]
     if all(isinstance(now, Outcome) for now in begun):
         return then(_ended(walks, begun))
     return Wait(_Rest(walks, begun, then))
+
+
+def _run_of(ctx: StepContext, part: Scorer, *, before: Sequence[Scorer]) -> ScorerRun:
+    equal = sum(part.asks_as(other) for other in before) if part.questions else 0
+    return ctx.run.replace(repeat=ctx.run.repeat + equal * _APART) if equal else ctx.run
 
 
 class _Rest:

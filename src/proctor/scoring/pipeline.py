@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -169,7 +168,7 @@ class Walk(StepContext):
         judged = self._asked() if self.parts else self._judged
         prompts, records = _records(judged, self._left) if judged or self._left else (None, None)
         if found is not MISSING or finding is not MISSING or records or (kept is not None and score is None):
-            if records or not self.scorer.builtin:
+            if records or not self.scorer.builtin or self.scorer.replaced:
                 found, finding = _settled(found), _settled(finding)
             evidence = _make_snapshot(kept, self._reason, found, finding, prompts, records)
         return _make_outcome(
@@ -203,14 +202,15 @@ class Walk(StepContext):
         self._fence = None  # each call has a boundary of its own
         step: Any = scorer.steps[name]
         create, check = step.create, step.check
-        away = not (scorer.inline or scorer.builtin or is_async(create)) or getattr(create, "is_slow", False)
+        foreign = not (scorer.inline or scorer.is_own(name))
+        away = (foreign and not is_async(create)) or getattr(create, "is_slow", False)
         given = (yield Hop(create, self)) if away else create(self)
         if hasattr(type(given), "__await__"):
             given = yield Wait(given)
         if type(given) is Declined:
             return given
         try:
-            checked = None if check is None else partial(check, self)
+            checked = check and import_object("proctor.judging.answer_check:AnswerCheck")(check, self, away=foreign)
             return (yield Wait(asking.answer(given, fence=self.fence, check=checked)))
         except ProctorError as problem:
             if problem.code != TOO_LONG:

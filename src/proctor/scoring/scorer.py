@@ -48,6 +48,7 @@ class Scorer(Value):
     *version*: what to change when the meaning changes; it replaces the source text in the fingerprint. *arguments*:
     what it was built with, where that differs from the defaults: they make the `key`. *inline*: its functions are quick
     and may run on the event loop. *parts*: the scorers that it is made of.
+    *replaced*: the steps of a built-in that are a user's own.
     """
 
     id: str
@@ -67,6 +68,7 @@ class Scorer(Value):
     inline: bool = False
     builtin: bool = False
     parts: tuple[Scorer, ...] = ()
+    replaced: frozenset[StepName] = frozenset()
     questions: Mapping[str, Question] = field(init=False, compare=False, default_factory=dict)
     route: tuple[Stage, ...] = field(init=False, compare=False, default=())
     one_hop: bool = field(init=False, compare=False, default=False)
@@ -75,7 +77,7 @@ class Scorer(Value):
     def __post_init__(self) -> None:
         refuse_misbuilt(self)
         steps = {name: self.steps[name] for name in STEP_NAMES if name in self.steps}
-        route = tuple((name, step, _where(step, self)) for name, step in steps.items())
+        route = tuple((name, step, _where(name, step, self)) for name, step in steps.items())
         for name, value in (
             ("name", self.name or self.id),
             ("range", tuple(self.range)),
@@ -120,16 +122,20 @@ class Scorer(Value):
     def replace(self, **changes: Any) -> Scorer:
         """A copy with changes: any step by its name, or `judge`, `id`, `name`, `description`, `version`, `range` ...
 
-        A judge without instructions keeps those that the scorer had. The copy of a built-in under its own id keeps its
-        key; give it another with `.named()`.
+        Another judge keeps the instructions and the language that the scorer had, unless it has its own. The copy of a
+        built-in under its own id keeps its key; give it another with `.named()`.
         """
         steps = {name: changes.pop(name) for name in STEP_NAMES if name in changes}
-        known = [f.name for f in fields(self) if f.init and f.name not in {"steps", "builtin", "positional"}]
+        known = [f.name for f in fields(self) if f.init and f.name not in _KEPT]
         for name in changes:
             if name not in known:
                 raise UnknownName("part of a scorer", name, [*known, *STEP_NAMES])
-        if isinstance(judge := changes.get("judge"), Judge) and self.judge is not None and judge.instructions is None:
-            changes["judge"] = judge.merged(Judge(instructions=self.judge.instructions))
+        if isinstance(judge := changes.get("judge"), Judge):
+            if self.builtin and not self.prompts:
+                whose = "its parts have theirs: build it anew of others" if self.parts else "it asks no judge"
+                raise UsageError(f"{self.id}.replace(judge=...): {whose}")
+            own = self.judge or Judge()
+            changes["judge"] = Judge(instructions=own.instructions, language=own.language).merged(judge)
         return self._copy(**changes, **({"steps": {**self.steps, **steps}} if steps else {}))
 
     def _with_step(self, name: StepName, step: Step) -> Scorer:
@@ -141,8 +147,9 @@ class Scorer(Value):
         own = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
         if {"id", "arguments"} & changes.keys() and "key" not in changes:
             own["key"] = ""
-        if {"steps", "prepare_run", "type"} & changes.keys():
-            own["builtin"] = False  # it does something else now, and what is new may be slow
+        if self.builtin and "steps" in changes:  # what is new may be slow
+            new = {name for name, step in changes["steps"].items() if step is not self.steps.get(name)}
+            own["replaced"] = self.replaced | new
         return Scorer(**own | changes)
 
     def __hash__(self) -> int:
@@ -163,10 +170,23 @@ class Scorer(Value):
         """Whether its `prepare_run` is a user's `def`, to be called away from the loop."""
         return not self.inline and not is_async(self.prepare_run)
 
+    def is_own(self, name: StepName) -> bool:
+        """Whether a step is Proctor's: quick, and known by the scorer's id and arguments."""
+        return self.builtin and name not in self.replaced
+
     @property
     def prompts(self) -> tuple[StepName, ...]:
         """The steps that a judge answers."""
         return tuple(name for name, step in self.steps.items() if isinstance(step, Prompt))
+
+    def asks_as(self, other: Scorer) -> bool:
+        """Whether it is of the same key and asks the same models, so that it may be given the same answers."""
+        if self is other:
+            return True
+        if self.key != other.key or self.questions.keys() != other.questions.keys():
+            return False
+        judges = [(question.judge, other.questions[name].judge) for name, question in self.questions.items()]
+        return all((mine.model, mine.settings) == (theirs.model, theirs.settings) for mine, theirs in judges)
 
     def to_ref(self) -> ScorerRef:
         """What is written of this scorer."""
@@ -268,9 +288,12 @@ def _random_id() -> str:
     return str(uuid4())
 
 
-def _where(step: Step, scorer: Scorer) -> Where:
+_KEPT = frozenset({"steps", "builtin", "positional", "parts", "replaced"})
+
+
+def _where(name: StepName, step: Step, scorer: Scorer) -> Where:
     if isinstance(step, Prompt):
         return "judge"
-    if scorer.builtin:
+    if scorer.is_own(name):
         return "ours"
     return "loop" if scorer.inline or is_async(step) else "thread"

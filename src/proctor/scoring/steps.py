@@ -15,7 +15,7 @@ from proctor.errors import UsageError
 from proctor.judging.arguments import told_class
 from proctor.judging.judge import Judge, judges_own, refuse_no_judge
 from proctor.plugins import import_object
-from proctor.scoring.callables import takes, takes_one
+from proctor.scoring.callables import is_async, takes, takes_one
 
 if TYPE_CHECKING:
     from proctor.judging.fence import Fence
@@ -104,8 +104,8 @@ class Prompt(Value):
         if not takes_one(self.create):
             raise UsageError(f"Prompt({self.description!r}): create= must be a function of one argument (ctx)")
         refuse_no_judge(self.judge, said=f"Prompt({self.description!r}): ")
-        if self.check is not None and not (callable(self.check) and takes(self.check, 2)):
-            raise UsageError(f"Prompt({self.description!r}): check= must be a function of two arguments (ctx, answer)")
+        if self.check is not None and (not takes(self.check, 2) or is_async(self.check)):
+            raise UsageError(f"Prompt({self.description!r}): check= must be a def of two arguments (ctx, answer)")
 
 
 Step: TypeAlias = StepFunction | Prompt

@@ -4,6 +4,7 @@ import pytest
 
 from proctor import Item, Judge, Prompt, Threshold, checks, create_scorer, not_scorable, run_evals, scorer
 from proctor.errors import ModelError, ScorerRunError, UnknownName, UsageError
+from proctor.scorers.judged.multi_turn_judge import multi_turn_judge
 from proctor.scorers.judged.panel import panel
 from proctor.testing import ScriptedModel
 
@@ -57,10 +58,10 @@ async def test_what_votes_come_to_whatever_their_order(rule, votes, score):
     [
         ("majority", (1, 0), "there is no majority: 1 for 1, 1 for 0"),
         ("majority", (1, 0.5, 0), "there is no majority: 1 for 1, 1 for 0.5, 1 for 0"),
-        ("majority", (1, None), "1 of 2 judges voted, which is not more than half"),
-        ("mean", (1, 1, None, None), "2 of 4 judges voted, which is not more than half"),
-        ("unanimous", (1, 1, None), "2 of 3 judges voted, which is not all"),
-        ("majority", (None, None), "0 of 2 judges voted, which is not more than half"),
+        ("majority", (1, None), "1 of 2 judges voted, which is not more than half: no policy"),
+        ("mean", (1, 1, None, None), "2 of 4 judges voted, which is not more than half: no policy"),
+        ("unanimous", (1, 1, None), "2 of 3 judges voted, which is not all: no policy"),
+        ("majority", (None, None), "0 of 2 judges voted, which is not more than half: no policy"),
     ],
 )
 async def test_what_is_not_decided_is_not_scorable(rule, votes, why):
@@ -70,7 +71,13 @@ async def test_what_is_not_decided_is_not_scorable(rule, votes, why):
 
 
 @pytest.mark.parametrize(
-    ("rule", "votes"), [("majority", (1, 0, BROKEN)), ("mean", (1, BROKEN)), ("unanimous", (1, BROKEN))]
+    ("rule", "votes"),
+    [
+        ("majority", (1, 0, BROKEN)),
+        ("mean", (1, BROKEN)),
+        ("unanimous", (1, BROKEN)),
+        ("unanimous", (1, None, BROKEN)),  # the one that failed could have had the worst vote
+    ],
 )
 async def test_a_judge_that_failed_and_could_have_decided_makes_it_an_error(rule, votes):
     for order in itertools.permutations(votes):
@@ -183,3 +190,41 @@ def test_key_and_fingerprint_tell_panels_apart():
     assert two.key == 'panel-scorer["check-includes[a]","check-includes[b]"]'
     assert panel([checks.includes("a"), checks.includes("b")], rule="mean").key != two.key
     assert two.fingerprint != panel([checks.includes("a"), checks.includes("c")]).fingerprint != "unknown"
+
+
+@pytest.mark.parametrize("votes", [(1, 0), (1, None), (1, 0, BROKEN)], ids=["tie", "half declined", "outage"])
+async def test_the_votes_are_kept_when_nothing_is_decided(votes):
+    result = await run_evals(data=[Item("?", output="x")], scorers=[jury(*votes)])
+    (outcome,) = result.items[0].scorers
+    assert outcome.status in {"not_scorable", "error"}
+    found = outcome.evidence.analyze_step_result
+    assert [vote["score"] for vote in found["votes"]] == [vote if isinstance(vote, int) else None for vote in votes]
+    assert (found["score"], found["agreement"]) == (None, None)
+
+
+async def test_a_judge_that_sits_on_it_three_times_is_asked_three_times():
+    model = ScriptedModel([{"score": 1}, {"score": 0}, {"score": 0}])
+    judge = create_scorer(id="j", judge=Judge(model, instructions="x")).generate_score(
+        Prompt("Judges", create=lambda ctx: "Judge.")
+    )
+    result = await run_evals(data=[Item("?", output="x")], scorers=[panel([judge, judge, judge])])
+    (outcome,) = result.items[0].scorers
+    assert (outcome.score, outcome.label, len(model.calls)) == (0.0, "2 of 3", 3)
+    assert not any(record.executions[0].cached for record in outcome.judge.values())
+
+
+async def test_judges_that_are_built_alike_are_asked_once_each_too():
+    model = ScriptedModel([{"reasoning": "r", "satisfied": True}])
+    alike = panel([multi_turn_judge("kind", model=Judge(model)) for _ in range(3)])
+    await run_evals(data=[Item("?", output="x")], scorers=[alike])
+    assert len(model.calls) == 3
+
+
+async def test_votes_that_differ_by_less_than_scores_can_are_for_the_same():
+    assert (await jury(0.1 + 0.2, 0.3, 0.9).run(output="x")).label == "2 of 3"
+
+
+async def test_a_mean_is_no_agreement():
+    outcome = await jury(0.1, 0.3, 0.9, rule="mean").run(output="x")
+    assert outcome.evidence.analyze_step_result["agreement"] is None
+    assert outcome.label is None

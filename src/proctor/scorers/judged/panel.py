@@ -1,24 +1,26 @@
 """Several judges over one answer: their votes, and what they come to.
 
-    a judge that scored               has a vote
-    one that declined, or failed      has none; it is kept beside the votes, with why
-    half of the judges have no vote   nothing is decided
-    `majority`                        the score that more than half of the votes are for; else nothing is decided
-    `unanimous`                       the score that all judges give; where they differ, the worst vote
-    `mean`                            the mean of the votes
+    a judge that scored            has a vote
+    one that declined, or failed   has none; it is kept beside the votes, with why
+    `majority`                     the score that more than half of the votes are for
+    `mean`                         the mean of the votes
+                                   both: nothing is decided when half of the judges, or more, have no vote
+    `unanimous`                    the score that all judges give; where they differ, the worst vote. It needs all
+                                   votes, unless one is the worst there is
 
 Nothing decided is not scorable when judges declined or disagree, and an error when a judge that failed could have
-decided it: an outage is no disagreement.
+decided it: an outage is no disagreement. The votes are kept whatever comes of them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from proctor.data.shown import count_of, plural
+from proctor.data.threshold import TOLERANCE
 from proctor.data.value import shown
 from proctor.errors import ProctorError, UnknownName, UsageError, cut
 from proctor.scoring.build import Findings
@@ -46,7 +48,8 @@ def panel(judges: Sequence[Scorer], /, *, rule: Rule = "majority", id: str = "pa
 
     *rule*: `majority`, `unanimous` (the worst vote, unless all agree) or `mean`. A tie, and a panel of which half
     declined, are not scorable. Every vote is in the analyze step's result, `votes`, with its judge's model, score,
-    label and reason; `agreement` is the share of the votes that are for the score.
+    label and reason; `agreement` is the share of the votes that are for the score, None where that is their mean. A
+    judge that sits on it several times is asked as often.
 
     >>> from proctor.scorers.judged.multi_turn_judge import multi_turn_judge
     >>> from proctor.testing import ScriptedModel
@@ -63,7 +66,7 @@ def panel(judges: Sequence[Scorer], /, *, rule: Rule = "majority", id: str = "pa
     keys = numbered([part.key for part in parts])
 
     def look(ctx: StepContext) -> Any:
-        return ended_parts(ctx, parts, then=lambda ended: _decided(_votes(keys, ended), rule, parts[0]))
+        return ended_parts(ctx, parts, then=lambda ended: _found(_votes(keys, ended), rule, parts[0]))
 
     return Scorer(
         id=id,
@@ -81,8 +84,12 @@ def panel(judges: Sequence[Scorer], /, *, rule: Rule = "majority", id: str = "pa
     )
 
 
-def _score(ctx: StepContext) -> Score:
+def _score(ctx: StepContext) -> Score | Declined:
     found = ctx.analyze
+    if found["score"] is None:
+        if found["outage"]:
+            raise PanelFailed(found["undecided"])
+        return not_scorable(found["undecided"])
     agreeing = None if found["rule"] == "mean" else f"{found['agreeing']} of {found['voted']}"
     return Score(found["score"], label=agreeing)
 
@@ -90,7 +97,7 @@ def _score(ctx: StepContext) -> Score:
 def _reason(ctx: StepContext) -> str:
     found = ctx.analyze
     votes = [vote for vote in found["votes"] if vote["status"] == "scored"]
-    against = [vote for vote in votes if vote["score"] != found["score"]]
+    against = [vote for vote in votes if not _same(vote["score"], found["score"])]
     told = f"{count_of(found['agreeing'], found['voted'], what='vote')} for {found['score']:g}"
     if found["rule"] == "mean":
         told = f"the mean of {plural(found['voted'], 'vote')} is {found['score']:g}"
@@ -98,7 +105,7 @@ def _reason(ctx: StepContext) -> str:
         told += ", the worst: they differ"
     absent = [vote for vote in found["votes"] if vote["status"] != "scored"]
     pieces = [told, *[_told(vote) for vote in votes]]
-    return "\n".join([*pieces, *[f"{_named(vote)}: no vote, {cut(vote['reason'], _REASON)}" for vote in absent]])
+    return "\n".join([*pieces, *[f"{_named(vote)}: no vote{_because(vote)}" for vote in absent]])
 
 
 def _told(vote: dict[str, Any]) -> str:
@@ -131,38 +138,43 @@ def _vote(key: str, part: EndedPart) -> dict[str, Any]:
     }
 
 
-def _decided(votes: list[dict[str, Any]], rule: Rule, first: Scorer) -> Findings | Declined:
+def _found(votes: list[dict[str, Any]], rule: Rule, first: Scorer) -> Findings:
+    """The votes and what they come to: `score`, or None and why it is `undecided`; `outage`: since judges failed."""
     scores = [vote["score"] for vote in votes if vote["status"] == "scored"]
     failed = sum(vote["status"] == "error" for vote in votes)
-    open_because = _open(scores, of=len(votes), rule=rule, first=first)
-    if open_because:
-        if failed and _could_decide(scores, failed, of=len(votes), rule=rule):
-            raise PanelFailed(f"{open_because}, and {plural(failed, 'judge')} failed: {_first_failure(votes)}")
-        return not_scorable(open_because)
-    score = _outcome(scores, rule=rule, first=first)
+    undecided = _undecided(scores, of=len(votes), rule=rule, first=first)
+    outage = bool(undecided and failed) and _could_decide(scores, failed, of=len(votes), rule=rule)
+    if outage:
+        undecided += f", and {plural(failed, 'judge')} failed: {_first_failure(votes)}"
+    elif undecided and (reason := _usual_reason(votes)):
+        undecided += f": {cut(reason, _REASON)}"
+    score = None if undecided else _outcome(scores, rule=rule, first=first)
+    agreeing = 0 if score is None else sum(_same(vote, score) for vote in scores)
     return Findings(
         rule=rule,
         score=score,
         votes=tuple(votes),
         judges=len(votes),
         voted=len(scores),
-        agreeing=scores.count(score),
-        agreement=scores.count(score) / len(scores),
-        mean=fsum(scores) / len(scores),
+        agreeing=agreeing,
+        agreement=None if score is None or rule == "mean" else agreeing / len(scores),
+        undecided=undecided or None,
+        outage=outage,
     )
 
 
-def _open(scores: Sequence[float], *, of: int, rule: Rule, first: Scorer) -> str:
+def _undecided(scores: Sequence[float], *, of: int, rule: Rule, first: Scorer) -> str:
     """Why nothing is decided; empty when something is."""
     said = f"{count_of(len(scores), of, what='judge')} voted"
     if rule == "unanimous":
-        worst_is_out = bool(scores) and _worst(scores, first) == first.range[0 if first.better == "higher" else 1]
-        return "" if worst_is_out or len(scores) == of else f"{said}, which is not all"
+        worst = first.range[0 if first.better == "higher" else 1]
+        return "" if len(scores) == of or any(_same(score, worst) for score in scores) else f"{said}, which is not all"
     if 2 * len(scores) <= of:
         return f"{said}, which is not more than half"
-    if rule == "majority" and 2 * max(Counter(scores).values()) <= len(scores):
-        tally = ", ".join(f"{times} for {score:g}" for score, times in sorted(Counter(scores).items(), reverse=True))
-        return f"there is no majority: {tally}"
+    tally = _tally(scores)
+    if rule == "majority" and 2 * max(tally.values()) <= len(scores):
+        told = ", ".join(f"{times} for {score:g}" for score, times in sorted(tally.items(), reverse=True))
+        return f"there is no majority: {told}"
     return ""
 
 
@@ -170,25 +182,45 @@ def _could_decide(scores: Sequence[float], failed: int, *, of: int, rule: Rule) 
     """Whether the judges that failed could have decided, had they voted."""
     voted = len(scores) + failed
     if rule == "unanimous":
-        return voted == of
+        return True  # with the worst vote
     if 2 * voted <= of:
         return False
-    return rule == "mean" or 2 * (max(Counter(scores).values(), default=0) + failed) > voted
+    return rule == "mean" or 2 * (max(_tally(scores).values(), default=0) + failed) > voted
 
 
 def _outcome(scores: Sequence[float], *, rule: Rule, first: Scorer) -> float:
     if rule == "mean":
         return fsum(scores) / len(scores)
-    return _worst(scores, first) if rule == "unanimous" else Counter(scores).most_common(1)[0][0]
+    if rule == "unanimous":
+        return min(scores) if first.better == "higher" else max(scores)
+    return _tally(scores).most_common(1)[0][0]
 
 
-def _worst(scores: Sequence[float], first: Scorer) -> float:
-    return min(scores) if first.better == "higher" else max(scores)
+def _tally(scores: Sequence[float]) -> Counter[float]:
+    """How many votes there are for each score; those that differ by less than scores can are for the same."""
+    tally: Counter[float] = Counter()
+    for score in scores:
+        tally[next((one for one in tally if _same(one, score)), score)] += 1
+    return tally
+
+
+def _same(one: float, other: float) -> bool:
+    return abs(one - other) <= TOLERANCE
 
 
 def _first_failure(votes: Sequence[dict[str, Any]]) -> str:
     vote = next(vote for vote in votes if vote["status"] == "error")
-    return f"{vote['judge']}: {cut(vote['reason'], _REASON)}"
+    return f"{vote['judge']}{_because(vote, ': ')}"
+
+
+def _usual_reason(votes: Sequence[dict[str, Any]]) -> str:
+    """Why most of those have no vote that have none."""
+    reasons = Counter(vote["reason"] for vote in votes if vote["status"] != "scored" and vote["reason"])
+    return min(reasons, key=lambda reason: (-reasons[reason], reason), default="")
+
+
+def _because(vote: Mapping[str, Any], before: str = ", ") -> str:
+    return f"{before}{cut(vote['reason'], _REASON)}" if vote["reason"] else ""
 
 
 # ── options ────────────────────────────────────────────────────────────────────────────────────────────────────────
