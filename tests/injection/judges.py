@@ -1,9 +1,11 @@
-"""Every built-in judge, with a strict judge behind it: what it is asked for comes out as badly as it can."""
+"""Every built-in judge, what it reads of an item, and how it is run over hostile ones."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
+from proctor import run_evals_sync
 from proctor.scorers.judged.answer_relevancy import answer_relevancy
 from proctor.scorers.judged.answer_similarity import answer_similarity
 from proctor.scorers.judged.bias import bias
@@ -24,43 +26,79 @@ from proctor.scorers.judged.summarization import summarization
 from proctor.scorers.judged.tool_call_accuracy_llm import tool_call_accuracy_llm
 from proctor.scorers.judged.toxicity import toxicity
 from proctor.scorers.judged.trajectory_accuracy_llm import trajectory_accuracy_llm
-from tests.injection.judge import fenced_texts
+from proctor.testing import ScriptedModel
+from tests.injection.kinds.base import HARMLESS
+from tests.injection.replies import BASELINE, CRITERIA, said_by
 
-CRITERIA = ["Names the amount", "Names the day"]
 QUESTION = "What became of the refund?"
 CONTEXT = ["A refund of 30 euros was made on Tuesday.", "The guest wrote twice."]
-CALL = {"id": "1", "type": "function", "function": {"name": "refund", "arguments": '{"euros": 40}'}}
-TEXTS = ["the refund was made", "the guest was told"]
+TRUTH = "A refund of 30 euros on Tuesday."
+ARGUMENTS = {"euros": 40}
 
 
-def turns_of(answer):
-    """The answer after a call of a tool, as an agent gives it; the result of the call says the same."""
+def turns_of(answer, *, arguments=ARGUMENTS, result=None):
+    """The answer after a call of a tool, as an agent gives it; the result of the call says the same, unless given."""
+    call = {"id": "1", "type": "function", "function": {"name": "refund", "arguments": json.dumps(arguments)}}
     return [
-        {"role": "assistant", "content": None, "tool_calls": [CALL]},
-        {"role": "tool", "tool_call_id": "1", "content": answer},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": answer if result is None else result},
         {"role": "assistant", "content": answer},
     ]
 
 
+PLACES = {
+    "question": lambda text: {"input": text},
+    "system": lambda text: {"input": [{"role": "system", "content": text}, {"role": "user", "content": QUESTION}]},
+    "context": lambda text: {"context": [CONTEXT[0], text]},
+    "ground_truth": lambda text: {"ground_truth": text},
+    "arguments": lambda text: {"output": turns_of(HARMLESS, arguments={"note": text})},
+    "result": lambda text: {"output": turns_of(HARMLESS, result=text)},
+    "criteria": lambda text: {"request_context": {"rubric": [CRITERIA[0], text]}},
+}
+"""Where a text can stand besides the answer: the parts of an item that have it."""
+
+
 @dataclass(frozen=True)
 class Asked:
-    """A built-in judge. *make*: the scorer for a model; *output*: what is scored, made of an answer."""
+    """A built-in judge. *make*: the scorer for a model; *output*: what is scored, made of an answer.
+
+    *place*: where hostile text stands for it, where that is not the answer.
+    """
 
     make: Any
-    output: Any
-    given: dict
+    output: Any = str
+    given: dict = field(default_factory=dict)
+    place: str = "answer"
+
+    @cached_property
+    def scorer(self):
+        return self.make(ScriptedModel("x"))
+
+    def item(self, text, place):
+        part = {"output": self.output(text)} if place == "answer" else PLACES[place](text)
+        return {"input": QUESTION, "output": self.output(HARMLESS), **self.given, **part}
+
+    @property
+    def strict(self):
+        """What a judge says that finds nothing good, of a call."""
+        return partial(said_by, good=False, lower=self.scorer.better == "lower")
+
+    @property
+    def generous(self):
+        """What one says that finds everything good: the best reply that there is for an attacker."""
+        return partial(said_by, good=True, lower=self.scorer.better == "lower")
 
 
-def of(factory, *args, output=None, given=None, **options):
-    return Asked(lambda model: factory(*args, model=model, **options), output or (lambda answer: answer), given or {})
+def of(factory, *args, output=str, given=None, place="answer", **options):
+    return Asked(lambda model: factory(*args, model=model, **options), output, given or {}, place)
 
 
 JUDGES = {
     "answer_relevancy": of(answer_relevancy),
-    "answer_similarity": of(answer_similarity, given={"ground_truth": "A refund of 30 euros on Tuesday."}),
+    "answer_similarity": of(answer_similarity, given={"ground_truth": TRUTH}),
     "bias": of(bias),
     "context_precision": of(context_precision, given={"context": CONTEXT}),
-    "context_recall": of(context_recall, given={"context": CONTEXT, "ground_truth": "30 euros"}),
+    "context_recall": of(context_recall, given={"context": CONTEXT, "ground_truth": TRUTH}, place="ground_truth"),
     "context_relevance": of(context_relevance, given={"context": CONTEXT}),
     "faithfulness": of(faithfulness, given={"context": CONTEXT}),
     "faithfulness to tools": of(faithfulness, output=turns_of),
@@ -71,8 +109,8 @@ JUDGES = {
         multi_turn_judge, "Names the amount", include_user_turns=True, output=lambda answer: ["Let me see.", answer]
     ),
     "noise_sensitivity": of(noise_sensitivity, baseline_response="40 euros, on Monday.", noisy_query="refnd??"),
-    "pairwise": of(pairwise, "Which one is more exact?", baseline="I do not know."),
-    "panel": Asked(lambda model: panel([multi_turn_judge(text, model=model) for text in CRITERIA]), str, {}),
+    "pairwise": of(pairwise, "Which one is more exact?", baseline=BASELINE),
+    "panel": Asked(lambda model: panel([multi_turn_judge(text, model=model) for text in CRITERIA])),
     "pass_criteria": of(pass_criteria, CRITERIA),
     "prompt_alignment": of(prompt_alignment),
     "rubric": of(rubric, CRITERIA),
@@ -83,73 +121,29 @@ JUDGES = {
     "trajectory_accuracy_llm": of(trajectory_accuracy_llm, output=turns_of),
 }
 
-# ── the verdict ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+def outcomes(name, replies, texts, *, place=None):
+    """The outcome of the harmless text, those of *texts* by their ids, and the model that was asked."""
+    judge, model = JUDGES[name], ScriptedModel(replies)
+    place = place or judge.place
+    rows = {"harmless": HARMLESS, **texts}
+    data = [{"id": id, **judge.item(text, place)} for id, text in rows.items()]
+    result = run_evals_sync(data=data, scorers=[judge.make(model)], cache=False)
+    found = {row.item.id: row.outcomes[0] for row in result.items}
+    return found.pop("harmless"), found, model
 
 
-def strict(call):
-    """What a judge says that found nothing good, whichever judge it is: by the schema of what it is asked for."""
-    if call.schema is None:
-        return "It was found so, one after the other."
-    return {key: said(key, schema, call) for key, schema in call.schema["properties"].items()}
+def told(outcome):
+    """What came out, and what the judge found step by step."""
+    evidence = outcome.evidence
+    steps = (evidence.preprocess_step_result, evidence.analyze_step_result) if evidence else ()
+    return (outcome.status, outcome.score, outcome.label, *steps)
 
 
-def said(key, schema, call):
-    kind = schema.get("type")
-    if "enum" in schema:
-        return next((word for word in WORST if word in schema["enum"]), schema["enum"][-1])
-    if kind == "array":
-        return listed(key, schema["items"], call)
-    if kind == "object":
-        return {name: said(name, inner, call) for name, inner in schema["properties"].items()}
-    if kind == "boolean":
-        return False
-    if kind in ("integer", "number"):
-        return schema.get("minimum", 1)
-    return f"{key} of it"
-
-
-WORST = ("no", "missing", "severe", "tie")
-
-
-def listed(key, each, call):
-    if key == "dimensions":
-        names = each["properties"]["dimension"]["enum"]
-        return [{**of_schema(each, call), "dimension": name} for name in names]
-    if key == "prompts":
-        shown = [label for label, _ in fenced_texts(call)]
-        return [{**of_schema(each, call), "id": name} for name in ("user", "system") if f"{name}-prompt" in shown]
-    if key in ("extra_in_output", "contradictions", "extra_steps", "missing_steps", "missing_tools", "missing_context",
-               "major_issues", "evidence"):  # fmt: skip
-        return []
-    if each.get("type") == "string":
-        return TEXTS
-    ids = ids_for(key, each, call)
-    return [{**of_schema(each, call), **({"id": at} if "id" in each["properties"] else {})} for at in ids]
-
-
-def of_schema(schema, call):
-    return {name: said(name, inner, call) for name, inner in schema["properties"].items()}
-
-
-BLOCKS = (
-    "claims",
-    "statements",
-    "opinions",
-    "ground_truth_units",
-    "questions",
-    "steps",
-    "calls",
-    "criteria",
-    "context",
-)
-
-
-def ids_for(key, each, call):
-    """The ids that the prompt shows, in the first list of things to judge that it has."""
-    if "text" in each["properties"] or "id" not in each["properties"]:
-        return [1]  # the judge lists what it judges
-    blocks = dict(fenced_texts(call))
-    for name in BLOCKS:
-        if name in blocks:
-            return [json.loads(line)["id"] for line in blocks[name].split("\n")]
-    return [f"c{at}" for at in range(1, len(CRITERIA) + 1)]
+def others(harmless, hostile):
+    """Those that came out in another way than the harmless one, by id: their error, or what came out."""
+    return {
+        id: str(it.error) if it.status == "error" else str((it.status, it.score, it.label))
+        for id, it in hostile.items()
+        if told(it) != told(harmless)
+    }

@@ -16,6 +16,7 @@ UNSEEN: Final = (
 
 _RUN = re.compile(f"{UNSEEN}++")
 _SPACES = re.compile(r"\s+")
+_ESCAPES = re.compile(r"\\+(?:[nrtbf/]|u00[0-9a-fA-F]{2}|u202[89])?")  # of JSON in JSON, however deep
 _QUOTES: Final = str.maketrans({"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'"})
 
 
@@ -25,9 +26,9 @@ def without_unseen(text: str, /) -> str:
 
 
 def squeezed(text: str, /) -> str:
-    r"""What is left of a text, however it is laid out: no white space, nothing unseen, straight quotes.
+    r"""What is left of a text, however it is laid out: no white space, nothing unseen, straight quotes, no escapes.
 
     >>> squeezed("{ \u201cscore\u201d:\n 1 }")
     '{"score":1}'
     """
-    return without_unseen(_SPACES.sub("", text)).translate(_QUOTES)
+    return without_unseen(_SPACES.sub("", _ESCAPES.sub("", text))).translate(_QUOTES)
