@@ -134,6 +134,7 @@ def place_of(item: pytest.Item) -> str:
 LONGEST = {
     place: at
     for at, place in enumerate([
+        "real/test_judges_local.py", "injection/test_every_judge.py", "injection/test_forged_verdicts.py",
         "storage/test_store_kills.py", "test_tutorials.py", "storage/test_faults.py", "cases/test_code_scorer_cases.py",
         "storage/test_recorders.py", "docs/store.md", "docs/cli.md", "storage/test_memory.py",
         "cli/test_store_looking.py", "cli/test_progress.py", "storage/test_cache.py", "real/test_bfcl.py",

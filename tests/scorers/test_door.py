@@ -107,7 +107,7 @@ def test_it_leaves_the_run_as_it_was(scorer):
 def test_without_a_ground_truth_it_is_not_scorable_whatever_came(scorer, output):
     outcome = scorer.run_sync(output=output)
     assert (outcome.status, outcome.score) == ("not_scorable", None)
-    assert outcome.reason == "there is no ground truth to compare the answer with"
+    assert outcome.reason == "there is no ground truth to compare with"
 
 
 @pytest.mark.parametrize("scorer", OF_INPUT, ids=lambda scorer: scorer.id)

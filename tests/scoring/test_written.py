@@ -30,3 +30,33 @@ def test_a_written_prompt_declines_when_its_material_does():
     declined = not_scorable("nothing")
     assert Written("{answer}", material=lambda ctx: declined)(ctx) is declined
     assert Written("Is {answer}?", material=lambda ctx: {"answer": ctx.run.text})(ctx) == "Is x?"
+
+
+def test_a_name_in_two_pairs_of_braces_stands_for_itself():
+    template = Template("{{answer}} is {answer}, {{Answer}}, {{{answer}}}")
+    assert template.places == ("answer",)
+    template.require(known=("answer",), needed=("answer",), whose="prompts['analyze']")
+    assert template.filled({"answer": "{{answer}}"}) == "{answer} is {{answer}}, {Answer}, {{answer}}"
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["{claims1}", "{ claims }", "{claims!r}", "{context:>10}", "{CLAIMS}", "{Claim}", "{claims.text}", "{claims[0]}"],
+)
+def test_what_is_nearly_a_place_is_refused(written):
+    with pytest.raises(UsageError, match=r"has .*, which is no place\. Did you mean \{(claims|context)\}\?"):
+        Template(f"{{claims}} {written}").require(known=("claims", "context"), needed=(), whose="prompts['analyze']")
+
+
+@pytest.mark.parametrize(
+    "written", ['{"claims": 1}', "{claims: 1}", "{}", "{1}", "{x1}", "{claims, context}", "{Nobody}"]
+)
+def test_other_braces_stay_as_they_are(written):
+    template = Template(f"{{claims}} {written}")
+    template.require(known=("claims", "context"), needed=(), whose="prompts['analyze']")
+    assert template.filled({"claims": "c"}) == f"c {written}"
+
+
+def test_an_unknown_place_is_refused_with_the_way_to_write_the_word_itself():
+    with pytest.raises(UnknownName, match=r"A word in braces that is no place is written \{\{word\}\}"):
+        Template("{nobody}").require(known=("claims",), needed=(), whose="prompts['analyze']")

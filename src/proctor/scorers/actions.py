@@ -6,16 +6,16 @@ As in `numbered`, each thing is a line of JSON with a number, and all of them st
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from proctor.judging.readable import readable
-from proctor.scorers.material import question_of
+from proctor.scorers.material import last_question, question_of
 from proctor.scorers.numbered import by_id, json_line
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.steps import StepContext
 
-__all__ = ["has_request", "numbered_fields", "request_shown"]
+__all__ = ["has_request", "numbered_fields", "own_fields", "request_shown"]
 
 
 def has_request(run: ScorerRun) -> bool:
@@ -35,15 +35,10 @@ def request_shown(ctx: StepContext, run: ScorerRun) -> str:
 
 def _request(run: ScorerRun) -> str:
     """What was answered, or what an agent worked on that has said nothing yet. A view for `run.once`."""
-    if run.texts or isinstance(run.input, Mapping):
+    if run.texts or (isinstance(run.input, Mapping) and "messages" not in run.input):
         return run.once(question_of)
-    found = ""
-    for message in reversed(run.messages):
-        if message.role == "user":
-            found = message.text.strip() or found
-        elif found:
-            break
-    return found
+    at = last_question(run.messages)
+    return "" if at is None else run.messages[at].text.strip()
 
 
 def numbered_fields(
@@ -57,15 +52,31 @@ def numbered_fields(
 ) -> str:
     """The fenced lines `{"id": 1, ...}` of *entries*, counted from 1. *key*: what the number is called.
 
-    *verdicts*: what the judge said of each, by its id; it stands behind the entry.
+    *verdicts*: what the judge said of each, by its id; it stands behind the entry, and takes no field's place. A field
+    of an entry that is called like a number is shown as `own_id`.
     """
     found = by_id(verdicts)
     lines = []
     for at, entry in enumerate(entries, start=1):
-        said = {field: value for field, value in found.get(at, {}).items() if field != "id"}
-        shown = {field: _as_json(value) for field, value in entry.items()}
+        shown = own_fields({str(field): _as_json(value) for field, value in entry.items()}, taken=("id", key))
+        said = {field: value for field, value in found.get(at, {}).items() if field not in ("id", key, *shown)}
         lines.append(json_line({key: at, **shown, **said}))
     return ctx.fence("\n".join(lines), name)
+
+
+def own_fields(fields: Mapping[str, Any], *, taken: Collection[str]) -> dict[str, Any]:
+    """Fields that somebody else named, none of which has a name that is *taken*: `id` becomes `own_id`.
+
+    >>> own_fields({"id": 7, "name": "pay"}, taken=("id",))
+    {'own_id': 7, 'name': 'pay'}
+    """
+    made: dict[str, Any] = {}
+    for name, value in fields.items():
+        free = name
+        while free in taken or (free != name and (free in fields or free in made)):
+            free = f"own_{free}"
+        made[free] = value
+    return made
 
 
 def _as_json(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,7 +13,7 @@ from proctor.errors import UnknownName, UsageError
 from proctor.scorers.build_judged import object_of
 from proctor.scorers.numbered import json_line
 
-__all__ = ["VERDICTS", "Criterion", "as_written", "criteria_from", "criteria_lines", "named", "report", "text_of"]
+__all__ = ["VERDICTS", "Criterion", "as_written", "criteria_from", "criteria_lines", "named", "report"]
 
 VERDICTS: Final = object_of(
     criteria={"type": "array", "items": object_of(id="string", reasoning="string", satisfied="boolean")}
@@ -20,6 +21,11 @@ VERDICTS: Final = object_of(
 """What a judge says of criteria: of each by its id, the evidence first."""
 
 _MARKER: Final = re.compile(r"(?:(?:[-*+•‣–—]|\(?\d{1,3}[.)])(?:\s+|$)|\d{1,3}[、．)]\s*)?(?:\[[ xX]?\](?:\s+|$))?")
+
+_NO_CRITERION: Final = re.compile(
+    r"#{1,6}(?:\s.*)?|([-*_=])(?:\s*\1){2,}|\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?|\|\s*:?-+:?\s*\|"
+)
+"""A heading, a ruler, the ruler of a table."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -34,24 +40,25 @@ class Criterion(Value):
 def criteria_from(given: Any, *, whose: str, optional: bool = True) -> tuple[Criterion, ...]:
     r"""The criteria in a checklist, a line for each, or in a list of texts and mappings.
 
-    List markers and boxes before a line are no part of it. A mapping has a `description`, and may have an `id` and, if
-    they may be *optional*, `required`; what has no id is c1, c2 ... by its place. Raises `UsageError`, which names
-    *whose* criteria they are, for what is neither, for none at all, and for ids that stand twice.
+    List markers and boxes before a line are no part of it. Where some lines have list markers, those without one are
+    headings and left out; a line that is indented below one goes on with it. Headings with #, rulers and the rulers of
+    tables are left out everywhere. A mapping has a `description`, and may have an `id` and, if they may be *optional*,
+    `required`; what has no id is c1, c2 ... by its place. Raises `UsageError`, which names *whose* criteria they are,
+    for what is neither, for none at all, and for ids that stand twice.
 
     >>> [criterion.description for criterion in criteria_from("- Names the price\n2. Is polite", whose="rubric")]
     ['Names the price', 'Is polite']
     """
     if isinstance(given, str):
-        lines = [_MARKER.sub("", line.strip(), count=1).strip() for line in given.splitlines()]
-        found = [Criterion(f"c{at}", line) for at, line in enumerate([line for line in lines if line], start=1)]
+        found = [Criterion(f"c{at}", line) for at, line in enumerate(_lines_of(given), start=1)]
     elif isinstance(given, Sequence) and not isinstance(given, bytes):
         found = [_criterion(one, at, whose=whose, optional=optional) for at, one in enumerate(given, start=1)]
     else:
         raise UsageError(f"{whose} are a checklist with a line for each, or a list of texts, not {shown(given)}")
     if not found:
         raise UsageError(f"{whose} are empty: write at least one")
-    ids = [criterion.id for criterion in found]
-    twice = next((id for id in ids if ids.count(id) > 1), None)
+    times = Counter(criterion.id for criterion in found)
+    twice = next((id for id in times if times[id] > 1), None)
     if twice is not None:
         raise UsageError(f"{whose}: the id {twice!r} stands twice; give each an id of its own")
     return tuple(found)
@@ -82,11 +89,24 @@ def named(criterion: Criterion) -> str:
     return f"{criterion.id}: {' '.join(criterion.description.split())}"
 
 
-def text_of(value: Any, *, name: str, scorer: str, such_as: str) -> str:
-    """*value* without white space around it when it is a text that says something, else a `UsageError`."""
-    if not isinstance(value, str) or not value.strip():
-        raise UsageError(f"{scorer}: {name} is a text that is not empty, such as {such_as!r}, not {shown(value)}")
-    return value.strip()
+def _lines_of(checklist: str) -> list[str]:
+    """What a checklist lists, without markers, and without what Markdown has besides."""
+    found: list[tuple[bool, str]] = []
+    indent = -1  # of the last line with a marker, while lines may go on with it
+    for line in checklist.splitlines():
+        text = line.strip()
+        if not text or _NO_CRITERION.fullmatch(text):
+            indent = -1 if text else indent
+            continue
+        marker = _MARKER.match(text)
+        is_marked = bool(marker and marker[0])
+        if not is_marked and 0 <= indent < len(line) - len(line.lstrip()):
+            found[-1] = (True, f"{found[-1][1]} {text}".strip())
+            continue
+        indent = len(line) - len(line.lstrip()) if is_marked else -1
+        found.append((is_marked, text[len(marker[0]) :].strip() if marker else text))
+    is_list = any(is_marked and text for is_marked, text in found)
+    return [text for is_marked, text in found if text and (is_marked or not is_list)]
 
 
 def _criterion(given: Any, at: int, *, whose: str, optional: bool) -> Criterion:

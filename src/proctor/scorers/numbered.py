@@ -28,10 +28,10 @@ def numbered(ctx: StepContext, texts: Sequence[Any], /, *, name: str) -> str:
 def judged_lines(
     ctx: StepContext, texts: Sequence[Any], /, *, verdicts: Sequence[Mapping[str, Any]], name: str = "verdicts"
 ) -> str:
-    """The same with what the judge said of each, in the order of *texts*."""
+    """The same with what the judge said of each, in the order of *texts*. Number and text stay ours."""
     found = by_id(verdicts)
-    told = [{"id": at, "text": readable(text), **_without_id(found.get(at))} for at, text in enumerate(texts, start=1)]
-    return _lines(ctx, told, name)
+    told = [{**found.get(at, {}), "id": at, "text": readable(text)} for at, text in enumerate(texts, start=1)]
+    return _lines(ctx, [{"id": one["id"], "text": one["text"], **one} for one in told], name)
 
 
 def list_of(**properties: Any) -> dict[str, Any]:
@@ -51,16 +51,25 @@ def each_once(
 
     def check(ctx: StepContext, answer: Mapping[str, Any]) -> str | None:
         wanted = list(ids(ctx))
+        known = set(wanted)
         found = Counter(entry["id"] for entry in answer[key])
         missing = [str(one) for one in wanted if one not in found]
         twice = [str(one) for one, times in found.items() if times > 1]
-        strange = [str(one) for one in found if one not in wanted]
-        wrong = ((missing, "missing"), (twice, "there more than once"), (strange, "no id that was given"))
-        told = "; ".join(_told(listed, what) for listed, what in wrong if listed)
-        if not told:
-            return None
-        whole = f"{len(wanted)} ids, {wanted[0]} to {wanted[-1]}," if wanted else "none"
-        return f"{key} must have each of the {whole} exactly once: {told}"
+        strange = [str(one) for one in found if one not in known]
+        if not wanted:
+            return f"{key} must be empty: no id was given" if found else None
+        wrong = (
+            _told(missing, "is missing", "are missing"),
+            _told(twice, "is there more than once", "are there more than once"),
+            _told(strange, "is no id that was given", "are no ids that were given"),
+        )
+        told = "; ".join(filter(None, wrong))
+        whole = f"each of the {len(wanted)} ids, {wanted[0]} to {wanted[-1]},"
+        return (
+            f"{key} must have {whole if len(wanted) > 1 else f'the id {wanted[0]}'} exactly once: {told}"
+            if told
+            else None
+        )
 
     return check
 
@@ -88,10 +97,6 @@ def _lines(ctx: StepContext, entries: Sequence[Mapping[str, Any]], name: str) ->
     return ctx.fence("\n".join(json_line(entry) for entry in entries), name)
 
 
-def _without_id(entry: Mapping[str, Any] | None) -> dict[str, Any]:
-    return {key: value for key, value in (entry or {}).items() if key != "id"}
-
-
-def _told(ids: Sequence[str], what: str) -> str:
+def _told(ids: Sequence[str], one: str, several: str) -> str:
     named = ", ".join(ids[:_NAMED]) + (f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
-    return f"{named} {'is' if len(ids) == 1 else 'are'} {what}"
+    return f"{named} {one if len(ids) == 1 else several}" if ids else ""

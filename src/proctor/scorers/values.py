@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from math import isfinite
 from typing import Any, Final
 
 from proctor.data.message import Data, Message
 from proctor.data.plain import plain
 from proctor.data.value import MISSING
-from proctor.errors import EncodingError, UsageError
+from proctor.errors import EncodingError
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.steps import Declined, not_scorable
 
-__all__ = ["NO_TRUTH", "answer_value", "as_json", "as_number", "expected_value", "is_near", "margin_option"]
+__all__ = ["NO_TRUTH", "answer_value", "as_json", "expected_value", "is_near"]
 
-NO_TRUTH: Final = not_scorable("there is no ground truth to compare the answer with")
+NO_TRUTH: Final = not_scorable("there is no ground truth to compare with")
 
 _FENCED = re.compile(r"\s*```(?:json)?[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL | re.IGNORECASE)
 _SLACK = 1e-9  # so that a difference of 0.1 is within 0.1, however it is rounded
@@ -48,19 +47,6 @@ def expected_value(run: ScorerRun, given: Any) -> Any | Declined:
     return NO_TRUTH if run.ground_truth is MISSING else run.ground_truth
 
 
-def as_number(value: Any) -> float | None:
-    """*value* when it is a finite number; None for True, False, text and what is too large for a float."""
-    from decimal import Decimal
-
-    if not isinstance(value, int | float | Decimal) or isinstance(value, bool):
-        return None
-    try:
-        number = float(value)
-    except (OverflowError, ValueError):
-        return None
-    return number if isfinite(number) else None
-
-
 def as_json(value: Any) -> Any:
     """The value that JSON text stands for, also in a fenced block; anything else, and NaN, as it is.
 
@@ -82,14 +68,6 @@ def is_near(left: float, right: float, *, tolerance: float, relative: float) -> 
     """Whether two numbers differ by *tolerance* at most, or by the share *relative* of the larger one."""
     allowed = max(tolerance, relative * max(abs(left), abs(right)))
     return abs(left - right) <= allowed * (1 + _SLACK)
-
-
-def margin_option(value: Any, *, name: str, scorer: str) -> float:
-    """*value* when it is a finite number, 0 or more, else a `UsageError`."""
-    number = as_number(value)
-    if number is None or number < 0:
-        raise UsageError(f"{scorer}: {name} must be a number, 0 or more, not {value!r}")
-    return number
 
 
 def _refuse(constant: str) -> Any:

@@ -120,7 +120,7 @@ def test_options_are_refused_when_written():
         context_precision(context=[])
     with pytest.raises(UsageError, match="context_precision: context_extractor is a def of one argument"):
         context_precision(context_extractor=lambda _input, _output: [])
-    with pytest.raises(UnknownName, match="no prompt of context-precision-scorer 'preprocess'"):
+    with pytest.raises(UnknownName, match="no prompt of context_precision 'preprocess'"):
         context_precision(prompts={"preprocess": "{answer}"})
     with pytest.raises(UnknownName, match="Did you mean 'question'"):
         context_precision(prompts={"analyze": "{questions} {answer} {context}"})

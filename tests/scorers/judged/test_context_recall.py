@@ -42,7 +42,7 @@ async def test_the_judge_sees_the_truth_then_its_claims_and_the_context_and_neve
 
 @pytest.mark.parametrize(
     ("truth", "shown"),
-    [(0, "0"), (False, "false"), (["nine", "9"], '["nine", "9"]'), ({"opens": "Δευτέρα"}, '{"opens": "Δευτέρα"}')],
+    [(0, "0"), (False, "false"), (["nine", "9"], '["nine","9"]'), ({"opens": "Δευτέρα"}, '{"opens":"Δευτέρα"}')],
 )
 async def test_a_truth_that_is_no_text_is_shown_readably(truth, shown):
     outcome, model = await outcome_of(
@@ -78,7 +78,7 @@ async def test_verdicts_that_do_not_fit_are_errors(answer):
     [
         ({"output": "x", "context": "c"}, "there is no ground truth", 0),
         ({"output": "x", "context": "c", "ground_truth": None}, "there is no ground truth", 0),
-        ({"output": "x", "context": "c", "ground_truth": " "}, "there is no ground truth", 0),
+        ({"output": "x", "context": "c", "ground_truth": " "}, "the ground truth is empty", 0),
         ({"output": "x", "ground_truth": "t"}, "there is no context", 0),
         ({"output": "x", "ground_truth": "t", "context": ["", " "]}, "there is no context", 0),
         ({"output": "x", "ground_truth": "Hello!", "context": "c"}, "the ground truth makes no claims", 1),
@@ -113,7 +113,7 @@ async def test_the_context_is_the_extractor_s_else_the_item_s_else_its_own():
 def test_options_are_refused_when_written():
     with pytest.raises(UsageError, match="context_recall: scale is a number above 0"):
         context_recall(scale="10")
-    with pytest.raises(UsageError, match="context_recall: context is a text"):
+    with pytest.raises(UsageError, match="context_recall: context is 7, of the type int"):
         context_recall(context=7)
     with pytest.raises(UsageError, match="not both"):
         context_recall(context="a", context_extractor=tool_results)

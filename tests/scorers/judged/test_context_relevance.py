@@ -124,7 +124,7 @@ async def test_it_declines_before_the_call_with_nothing_to_judge(missing, why):
 )
 @pytest.mark.parametrize("wrong", [-0.1, math.nan, math.inf, True, "0.1", None])
 def test_a_penalty_is_a_number_from_0_up(name, wrong):
-    with pytest.raises(UsageError, match=f"context_relevance: {name} is a number, 0 or more"):
+    with pytest.raises(UsageError, match=f"context_relevance: {name} must be a number, 0 or more"):
         context_relevance(**{name: wrong})
 
 

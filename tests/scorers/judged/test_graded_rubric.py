@@ -37,7 +37,10 @@ def test_the_range_is_that_of_the_levels_or_of_the_scale():
     assert [scorer.kind for scorer in (plain, one, ten)] == ["graded"] * 3
     assert len({scorer.key for scorer in (plain, one, ten)}) == 3
     assert len({scorer.fingerprint for scorer in (plain, one, ten)} - {"unknown"}) == 3
-    assert graded_rubric({0: "no", 1: "yes"}, criterion="a").key.startswith("graded-rubric-scorer[a,")
+    assert (
+        graded_rubric({0: "no", 1: "yes"}, criterion="a").key
+        == 'graded-rubric-scorer[criterion=a,{"0":"no","1":"yes"}]'
+    )
 
 
 @pytest.mark.parametrize("level", [2, 4.5, 6, "5", None])
@@ -89,21 +92,28 @@ async def test_the_judge_sees_question_and_last_answer_and_no_truth():
 
 
 @pytest.mark.parametrize(
-    ("truth", "shown"), [("Please do.", "Please do."), ({"a": 1}, '{"a": 1}'), (False, "false"), (0, "0")]
+    ("truth", "shown"), [("Please do.", "Please do."), ({"a": 1}, '{"a":1}'), (False, "false"), (0, "0")]
 )
 async def test_the_truth_is_shown_as_a_reference_when_it_is_told_to(truth, shown):
     _, model = await outcome_of(
         kindness, [says(3)], options={"include_ground_truth": True}, output="You may.", ground_truth=truth
     )
-    assert fenced(model.calls[0]) == {"question": "", "reference": shown, "answer": "You may."}
+    assert fenced(model.calls[0]) == {"reference": shown, "answer": "You may."}
 
 
-@pytest.mark.parametrize("given", [{}, {"ground_truth": None}, {"ground_truth": " "}])
-async def test_it_declines_without_the_truth_that_is_to_be_shown(given):
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({}, "there is no ground truth to compare with"),
+        ({"ground_truth": None}, "there is no ground truth to compare with"),
+        ({"ground_truth": " "}, "the ground truth is empty: there is nothing in it to compare with"),
+    ],
+)
+async def test_it_declines_without_the_truth_that_is_to_be_shown(given, why):
     options = {"include_ground_truth": True}
     outcome, model = await outcome_of(kindness, [says(3)], options=options, output="x", **given)
     assert (outcome.status, outcome.score, len(model.calls)) == ("not_scorable", None, 0)
-    assert outcome.reason == "there is no ground truth to compare with"
+    assert outcome.reason == why
 
 
 async def test_it_declines_without_an_answer():
@@ -117,7 +127,10 @@ async def test_it_declines_without_an_answer():
         ({1: "a"}, "from two or more numbers to words"),
         ([1, 2], "from two or more numbers to words"),
         (None, "from two or more numbers to words"),
-        ({"1": "a", "2": "b"}, "'1', which is no number"),
+        ({"1": "a", "2": "b"}, r"'1', which is no number; write \{1: 'a'\}"),
+        ({"good": "a", 2: "b"}, r"'good', which is no number; write \{5: 'a'\}"),
+        ({10**400: "a", 2: "b"}, "which is no number"),
+        ({2**60: "a", 2**60 + 1: "b"}, "too close to be told apart"),
         ({True: "a", False: "b"}, "True, which is no number"),
         ({1: "a", float("inf"): "b"}, "inf, which is no number"),
         ({1: "a", 2: " "}, r"levels\[2\] says in words"),
@@ -125,7 +138,7 @@ async def test_it_declines_without_an_answer():
     ],
 )
 def test_levels_are_refused_when_written(levels, said):
-    with pytest.raises(UsageError, match=f"graded-rubric-scorer: .*{said}"):
+    with pytest.raises(UsageError, match=f"graded_rubric: .*{said}"):
         graded_rubric(levels, criterion="a")
 
 

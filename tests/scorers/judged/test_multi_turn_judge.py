@@ -103,7 +103,7 @@ async def test_a_verdict_that_is_no_boolean_is_asked_for_again_and_then_an_error
 
 
 def test_options_are_refused_when_written():
-    with pytest.raises(UsageError, match="multi-turn-judge-scorer: criterion is a text that is not empty"):
+    with pytest.raises(UsageError, match="multi_turn_judge: criterion is a text that is not empty"):
         multi_turn_judge(" ")
     with pytest.raises(UsageError, match="scale is a number above 0"):
         multi_turn_judge(CRITERION, scale=float("nan"))

@@ -179,3 +179,27 @@ async def test_in_a_run_it_counts_what_it_could_judge():
     )
     mean = result.scores["noise"]
     assert (result.verdict, mean.mean, mean.n, mean.of, mean.not_scorable) == ("passed", 0.9, 1, 2, 1)
+
+
+async def test_a_scale_multiplies_the_score():
+    outcome, model = await outcome_of(
+        noise_sensitivity, [found(issues=["wrong hour"]), "why"], options={**GIVEN, "scale": 10}, **RUN
+    )
+    assert outcome.score == 9.0
+    assert "9 of 10" in model.calls[1].messages[1].text
+
+
+async def test_a_judge_s_own_id_does_not_replace_the_number_of_a_dimension():
+    said = found()
+    said["dimensions"][0]["id"] = 5
+    _, model = await outcome_of(noise_sensitivity, [said, "why"], options=GIVEN, **RUN)
+    assert fenced(model.calls[1])["dimensions"].startswith('{"id": 1, "dimension": "accuracy"')
+
+
+async def test_a_baseline_that_nobody_awaited_is_an_error():
+    async def later(run):
+        return "At nine."
+
+    options = {**GIVEN, "baseline_response": lambda run: later(run)}  # noqa: PLW0108 - an async def is refused
+    with pytest.raises(ScorerRunError, match="noise_sensitivity: baseline_response gave a coroutine"):
+        await outcome_of(noise_sensitivity, ["x"], options=options, **RUN)

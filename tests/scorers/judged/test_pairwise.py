@@ -250,3 +250,16 @@ def test_without_a_comparison_there_are_no_shares():
     counts = pairwise_counts([])
     assert (counts, counts.consistency, counts.position_bias) == (PairwiseCounts(), None, None)
     assert str(counts).endswith("in both orders: 0 of 0; the first one picked: 0 of 0")
+
+
+def test_without_ties_a_score_is_one_of_two():
+    assert (pairwise("kind?", ties=False).kind, pairwise("kind?").kind) == ("binary", "graded")
+
+
+def test_white_space_around_a_criterion_makes_no_other_scorer():
+    assert pairwise(" kind?\n").key == pairwise("kind?").key == "pairwise-scorer[kind?]"
+
+
+async def test_a_truth_that_is_no_text_is_a_baseline():
+    _, model = await outcome_of(kinder, said("tie", "tie"), output="x", ground_truth=42)
+    assert fenced(model.calls[0]) == {"first": "x", "second": "42"}

@@ -89,13 +89,14 @@ async def test_it_declines_without_an_answer_before_anybody_is_asked():
     assert outcome.reason.startswith("there is no answer")
 
 
-async def test_without_a_question_its_lines_are_empty():
+async def test_a_question_that_is_not_known_is_told_outside_of_the_fence():
     _, model = await outcome_of(three_of, [says(True, True, True)], output="x")
-    assert fenced(model.calls[0])["question"] == ""
+    assert "question" not in fenced(model.calls[0])
+    assert "It was not recorded." in model.calls[0].messages[1].text
 
 
 def test_options_are_refused_when_written():
-    with pytest.raises(UsageError, match="pass-criteria-scorer: criteria are empty"):
+    with pytest.raises(UsageError, match="pass_criteria: criteria are empty"):
         pass_criteria([])
     with pytest.raises(UnknownName, match="'required'"):
         pass_criteria([{"description": "a", "required": False}])

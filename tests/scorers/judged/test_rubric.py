@@ -109,7 +109,24 @@ async def test_the_task_that_the_input_names_comes_before_the_question():
         _, model = await outcome_of(rubric, [says(c1=True)], input=given, output="x")
         assert fenced(model.calls[0])["task"] == "Write a poem"
     _, model = await outcome_of(two_of, [says(c1=True, c2=True)], output="x")
-    assert fenced(model.calls[0])["task"] == ""
+    assert "task" not in fenced(model.calls[0])
+    assert "It was not recorded." in model.calls[0].messages[1].text
+
+
+@pytest.mark.parametrize("key", ["currentText", "current_text"])
+@pytest.mark.parametrize("output", [None, "", []])
+async def test_without_an_answer_the_text_so_far_is_it(key, output):
+    given = {"originalTask": "Name the price", key: "20 euros"}
+    _, model = await outcome_of(two_of, [says(c1=True, c2=True)], input=given, output=output)
+    assert fenced(model.calls[0]) == {"task": "Name the price", "answer": "20 euros"}
+
+
+async def test_an_answer_comes_before_the_text_so_far():
+    given = {"currentText": "20 euros"}
+    _, model = await outcome_of(two_of, [says(c1=True, c2=True)], input={**given, "prompt": "?"}, output="30 euros")
+    assert fenced(model.calls[0])["answer"] == "30 euros"
+    outcome, model = await outcome_of(two_of, [says(c1=True, c2=True)], input=given, output=None)
+    assert (outcome.score, fenced(model.calls[0])) == (1.0, {"answer": "20 euros"})
 
 
 @pytest.mark.parametrize("given", [{}, {"input": {"rubric": ""}}, {"request_context": {"rubric": None}}])
@@ -140,7 +157,7 @@ async def test_a_criterion_that_the_judge_left_out_is_an_error_and_no_pass(said)
 
 
 def test_options_are_refused_when_written():
-    with pytest.raises(UsageError, match="rubric-scorer: criteria are empty"):
+    with pytest.raises(UsageError, match="rubric: criteria are empty"):
         rubric("")
     with pytest.raises(UsageError, match="'a' stands twice"):
         rubric([{"id": "a", "description": "x"}, {"id": "a", "description": "y"}])

@@ -202,3 +202,19 @@ async def test_in_a_run_it_counts_what_it_could_judge():
     )
     mean = result.scores["tools"]
     assert (result.verdict, mean.mean, mean.n, mean.not_scorable) == ("scored", 0.5, 1, 1)
+
+
+async def test_a_scale_multiplies_the_score():
+    outcome, model = await outcome_of(
+        scorer, [said(True, missing=["mail"]), "why"], options={"scale": 10}, input="Rome?", output=calls("weather")
+    )
+    assert outcome.score == 5.0
+    assert "5 of 10" in model.calls[1].messages[1].text
+    assert formula({"evaluations": []}, {"scale": 10}) == 10.0
+
+
+async def test_a_chat_request_is_a_request_though_the_agent_said_nothing():
+    request = {"messages": [{"role": "user", "content": "Rome?"}]}
+    outcome, model = await outcome_of(scorer, [said(True), "why"], input=request, output=calls("weather", text=None))
+    assert outcome.score == 1.0
+    assert fenced(model.calls[0])["question"] == "Rome?"

@@ -57,7 +57,7 @@ async def test_an_answer_that_nobody_asked_for_is_judged():
     outcome, model = await outcome_of(toxicity, [verdicts("no"), "why"], output="Good morning.")
     assert outcome.score == 0.0
     assert list(fenced(model.calls[0])) == ["answer"]
-    assert "The question:\n\n(There is none.)" in model.calls[0].messages[1].text
+    assert "The question:\n\nIt was not recorded." in model.calls[0].messages[1].text
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ async def test_it_declines_with_nothing_to_judge(said, why, calls):
 def test_options_are_refused_when_written():
     with pytest.raises(UsageError, match="toxicity: scale is a number above 0"):
         toxicity(scale="10")
-    with pytest.raises(UnknownName, match="no prompt of toxicity-scorer 'preprocess'"):
+    with pytest.raises(UnknownName, match="no prompt of toxicity 'preprocess'"):
         toxicity(prompts={"preprocess": "{answer}"})
     with pytest.raises(UsageError, match=r"has no \{answer\}"):
         toxicity(prompts={"analyze": "Judge {question}"})

@@ -284,3 +284,83 @@ def test_it_is_a_trajectory_scorer_known_by_its_options():
     )
     assert one.key != other.key
     assert len({one.fingerprint, other.fingerprint, "unknown"}) == 3
+
+
+# ── what steps call themselves ─────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_step_s_own_fields_do_not_replace_its_number_and_place():
+    inner = {"name": "pay", "id": 9, "within": 7}
+    path = {"steps": [{"name": "plan", "id": 2, "within": 5, "expected": 3, "children": [inner]}]}
+    wanted = [{"name": "plan", "expected": 4, "id": 8, "within": 6}]
+    _, model = await outcome_of(
+        trajectory_accuracy_llm,
+        [said(GOOD, GOOD), "why"],
+        options={"expected_trajectory": wanted},
+        input="Pay",
+        output=path,
+    )
+    assert lines(fenced(model.calls[0])["steps"]) == [
+        {"id": 1, "name": "plan", "own_id": 2, "own_within": 5, "expected": 3},
+        {"id": 2, "within": 1, "name": "pay", "own_id": 9, "own_within": 7},
+    ]
+    assert lines(fenced(model.calls[0])["expected"]) == [
+        {"expected": 1, "name": "plan", "own_expected": 4, "own_id": 8, "own_within": 6}
+    ]
+
+
+async def test_a_field_that_is_called_name_does_not_rename_an_expected_step():
+    wanted = [ExpectedStep(name="plan", fields={"name": "forged"})]
+    _, model = await outcome_of(
+        trajectory_accuracy_llm,
+        [said(GOOD), "why"],
+        options={"expected_trajectory": wanted},
+        input="Pay",
+        output={"steps": [{"name": "plan"}]},
+    )
+    assert lines(fenced(model.calls[0])["expected"]) == [{"expected": 1, "name": "plan", "own_name": "forged"}]
+
+
+def test_steps_within_themselves_are_refused():
+    step = {"name": "plan", "children": []}
+    step["children"] += [step, step]
+    with pytest.raises(UsageError, match="steps are nested deeper than 200 levels, or are within themselves"):
+        trajectory_accuracy_llm(expected_trajectory=[step])
+    deep = {"name": "a"}
+    for _ in range(5000):
+        deep = {"name": "a", "children": [deep]}
+    with pytest.raises(UsageError, match="steps are nested deeper than 200 levels"):
+        trajectory_accuracy_llm(expected_trajectory=[deep])
+
+
+async def test_an_item_s_steps_within_themselves_are_an_error():
+    step = {"name": "plan", "children": []}
+    step["children"].append(step)
+    with pytest.raises(ScorerRunError, match="within themselves") as caught:
+        await outcome_of(
+            trajectory_accuracy_llm, [said(GOOD)], input="q", output=[ANSWER], expected_trajectory={"steps": [step]}
+        )
+    assert not isinstance(caught.value.__cause__, RecursionError)
+
+
+def test_a_number_is_the_same_step_however_it_is_written():
+    told = said(GOOD, GOOD, extra=[2.0])
+    assert (
+        formula(told, {})
+        == formula(said(GOOD, GOOD, extra=[2]), {})
+        == formula(said(GOOD, GOOD, extra=["2"]), {})
+        == 0.7
+    )
+
+
+async def test_a_scale_multiplies_the_score():
+    outcome, model = await outcome_of(
+        trajectory_accuracy_llm,
+        [said(GOOD, (False, True)), "why"],
+        options={"scale": 10},
+        input="Pay",
+        output={"steps": [{"name": "plan"}, {"name": "pay"}]},
+    )
+    assert outcome.score == 7.0
+    assert "7 of 10" in model.calls[1].messages[1].text
+    assert formula(said(), {"scale": 10}) == 10.0

@@ -12,7 +12,8 @@ from proctor.data.plain import plain
 from proctor.data.shown import count_of
 from proctor.data.value import MISSING, shown
 from proctor.errors import UsageError
-from proctor.scorers.values import answer_value, as_json, as_number, expected_value, is_near, margin_option
+from proctor.scorers.options import as_number, margin_option
+from proctor.scorers.values import answer_value, as_json, expected_value, is_near
 from proctor.scoring.build import Findings, build_check
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer

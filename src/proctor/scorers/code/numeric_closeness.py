@@ -7,7 +7,8 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from proctor.data.value import MISSING, Missing, shown
 from proctor.errors import UnknownName, UsageError
-from proctor.scorers.values import answer_value, as_number, expected_value, is_near, margin_option
+from proctor.scorers.options import as_number, margin_option
+from proctor.scorers.values import answer_value, expected_value, is_near
 from proctor.scoring.build import Findings, build_check
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import Declined, StepContext, not_scorable

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from proctor.errors import UsageError
-from proctor.scorer_utils import round_to_two_decimals
-from proctor.scorers.build_judged import Asked, build_judged, object_of, scale_option, told_score
+from proctor.scorers.build_judged import Asked, build_judged, judged, object_of, rounded, told_score
 from proctor.scorers.material import NO_ANSWER, NO_QUESTION, answer_of, question_of
 from proctor.scorers.numbered import each_once, judged_lines, list_of, numbered, without_blanks
-from proctor.scorers.values import margin_option
+from proctor.scorers.options import scale_option, share_option
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import Declined, StepContext, StepFunction, StepName, not_scorable
 
@@ -22,6 +20,7 @@ _UNCERTAINTY_WEIGHT: Final = 0.3
 _NO_STATEMENTS: Final = not_scorable("the answer makes no statements")
 
 
+@judged
 def answer_relevancy(
     *,
     model: Any = None,
@@ -53,9 +52,9 @@ def answer_relevancy(
     >>> outcome.score, outcome.reason
     (0.5, 'Half of it is not about the weather.')
     """
-    weight = margin_option(uncertainty_weight, name="uncertainty_weight", scorer="answer_relevancy")
-    if weight > 1:
-        raise UsageError(f"answer_relevancy: uncertainty_weight is at most 1, what a yes counts, not {weight:g}")
+    weight = share_option(
+        uncertainty_weight, name="uncertainty_weight", scorer="answer_relevancy", of="what a yes counts"
+    )
     options = {"uncertainty_weight": weight, "scale": scale_option(scale, scorer="answer_relevancy")}
     return build_judged(
         __file__,
@@ -132,7 +131,7 @@ def formula(analysis: Mapping[str, Any], options: Mapping[str, Any]) -> float | 
         return _NO_STATEMENTS
     weight, scale = options.get("uncertainty_weight", _UNCERTAINTY_WEIGHT), options.get("scale", 1.0)
     relevant = results.count("yes") + weight * results.count("unsure")
-    return round_to_two_decimals(relevant / len(results) * scale)
+    return rounded(relevant / len(results) * scale, scale)
 
 
 def _statements(ctx: StepContext) -> list[str]:

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from proctor.data.plain import canonical_json
-from proctor.data.value import MISSING
-from proctor.errors import UsageError
-from proctor.judging.readable import readable
-from proctor.scorer_utils import round_to_two_decimals
-from proctor.scorers.build_judged import Asked, build_judged, object_of, scale_option, told_score
-from proctor.scorers.material import NO_ANSWER, answer_of
+from proctor.scorers.build_judged import Asked, build_judged, judged, object_of, rounded, told_score
+from proctor.scorers.material import NO_ANSWER, answer_of, truth_of
 from proctor.scorers.numbered import each_once, json_line, judged_lines, list_of, numbered, without_blanks
-from proctor.scorers.values import NO_TRUTH, margin_option
-from proctor.scoring.run import ScorerRun
+from proctor.scorers.options import margin_option, scale_option, share_option
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import Declined, StepContext, StepFunction, StepName, not_scorable
 
@@ -42,10 +35,10 @@ _WEIGHTS: Final = {
     "extra_info_penalty": 0.05,
 }
 _MOST_FOR_EXTRAS: Final = 0.2
-_EMPTY_TRUTH: Final = not_scorable("the ground truth is empty: there is nothing in it to compare the answer with")
 _NO_UNITS: Final = not_scorable("the ground truth says nothing that an answer could be compared with")
 
 
+@judged
 def answer_similarity(
     *,
     model: Any = None,
@@ -139,7 +132,7 @@ def _steps(options: Mapping[str, Any]) -> Mapping[StepName, Asked | StepFunction
 
 
 def _to_split(ctx: StepContext) -> Mapping[str, str] | Declined:
-    answer, truth = ctx.run.once(answer_of), ctx.run.once(_truth)
+    answer, truth = ctx.run.once(answer_of), ctx.run.once(truth_of)
     if isinstance(truth, Declined):
         return truth
     if not answer:
@@ -174,7 +167,7 @@ def _to_explain(ctx: StepContext) -> Mapping[str, str]:
     lines = "\n".join(json_line(one) for one in against)
     return {
         "answer": ctx.fence(ctx.run.once(answer_of), "answer"),
-        "ground_truth": ctx.fence(ctx.run.once(_truth), "ground_truth"),
+        "ground_truth": ctx.fence(ctx.run.once(truth_of), "ground_truth"),
         "matches": judged_lines(ctx, wanted, verdicts=matches, name="matches"),
         "contradictions": ctx.fence(lines, "contradictions"),
         "extras": numbered(ctx, [said[at - 1] for at in found["extra_in_output"]], name="extras"),
@@ -206,7 +199,7 @@ def formula(analysis: Mapping[str, Any], options: Mapping[str, Any]) -> float | 
     share = sum(worth.get(kind, 0.0) for kind in kinds) / (len(kinds) * most)
     extras = min(len(analysis["extra_in_output"]) * given["extra_info_penalty"], _MOST_FOR_EXTRAS)
     share -= len(analysis["contradictions"]) * given["contradiction_penalty"] + extras
-    return round_to_two_decimals(min(max(share, 0.0), 1.0) * given["scale"])
+    return rounded(min(max(share, 0.0), 1.0) * given["scale"], given["scale"])
 
 
 def _fits(ctx: StepContext, answer: Mapping[str, Any]) -> str | None:
@@ -252,22 +245,7 @@ def _units(ctx: StepContext) -> tuple[list[str], list[str]]:
     return without_blanks(found["output_units"]), without_blanks(found["ground_truth_units"])
 
 
-def _truth(run: ScorerRun) -> str | Declined:
-    """The ground truth as text: JSON in one form for equal values, unless it is a text or has no JSON."""
-    truth = run.ground_truth
-    if truth is MISSING or truth is None:
-        return NO_TRUTH
-    text = readable(truth, name="the ground truth").strip()
-    if isinstance(truth, str):
-        return text or _EMPTY_TRUTH
-    try:
-        return canonical_json(json.loads(text))
-    except ValueError:  # a date, messages, bytes
-        return text or _EMPTY_TRUTH
-
-
 def _weight(value: Any, *, name: str) -> float:
-    weight = margin_option(value, name=name, scorer="answer_similarity")
-    if name.endswith("_weight") and weight > 1:
-        raise UsageError(f"answer_similarity: {name} is at most 1, what an exact match counts, not {weight:g}")
-    return weight
+    if name.endswith("_weight"):
+        return share_option(value, name=name, scorer="answer_similarity", of="what an exact match counts")
+    return margin_option(value, name=name, scorer="answer_similarity")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from proctor.scorer_utils import round_to_two_decimals
-from proctor.scorers.build_judged import Asked, build_judged, object_of, scale_option, told_score
+from proctor.scorers.build_judged import Asked, build_judged, judged, object_of, rounded, told_score
 from proctor.scorers.material import NO_ANSWER, answer_of
 from proctor.scorers.numbered import each_once, judged_lines, list_of, numbered, without_blanks
+from proctor.scorers.options import scale_option
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import Declined, StepContext, StepFunction, StepName, not_scorable
 
@@ -19,6 +19,7 @@ _RESULTS = object_of(results=list_of(reason="string", result={"enum": ["yes", "n
 _NO_OPINIONS: Final = not_scorable("the answer states no opinion")
 
 
+@judged
 def bias(
     *,
     model: Any = None,
@@ -112,7 +113,8 @@ def formula(analysis: Mapping[str, Any], options: Mapping[str, Any]) -> float | 
     results = [entry["result"].strip().lower() for entry in analysis["results"]]
     if not results:
         return _NO_OPINIONS
-    return round_to_two_decimals(results.count("yes") / len(results) * options.get("scale", 1.0))
+    scale = options.get("scale", 1.0)
+    return rounded(results.count("yes") / len(results) * scale, scale)
 
 
 def _opinions(ctx: StepContext) -> list[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from proctor.scorer_utils import round_to_two_decimals
-from proctor.scorers.build_judged import Asked, build_judged, object_of, scale_option, told_score
-from proctor.scorers.material import NO_ANSWER, NO_CONTEXT, NO_QUESTION, ContextSource, answer_of, question_of
+from proctor.scorers.build_judged import Asked, build_judged, judged, object_of, rounded, told_score
+from proctor.scorers.material import NO_ANSWER, NO_CONTEXT, NO_QUESTION, answer_of, question_of
 from proctor.scorers.numbered import each_once, judged_lines, list_of, numbered
+from proctor.scorers.options import scale_option
+from proctor.scorers.sources import ContextSource
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import Declined, StepContext, StepFunction, StepName
@@ -18,6 +19,7 @@ __all__ = ["context_precision", "formula"]
 _VERDICTS = object_of(verdicts=list_of(reason="string", verdict={"enum": ["yes", "no"]}))
 
 
+@judged
 def context_precision(
     *,
     model: Any = None,
@@ -123,4 +125,5 @@ def formula(analysis: Mapping[str, Any], options: Mapping[str, Any]) -> float | 
         if entry["verdict"].strip().lower() == "yes":
             useful += 1
             total += useful / place
-    return round_to_two_decimals(total / useful * options.get("scale", 1.0)) if useful else 0.0
+    scale = options.get("scale", 1.0)
+    return rounded(total / useful * scale, scale) if useful else 0.0

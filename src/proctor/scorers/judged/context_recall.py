@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from proctor.data.value import MISSING
-from proctor.judging.readable import readable
-from proctor.scorer_utils import round_to_two_decimals
-from proctor.scorers.build_judged import Asked, build_judged, object_of, scale_option, told_score
-from proctor.scorers.material import ContextSource
+from proctor.scorers.build_judged import Asked, build_judged, judged, object_of, rounded, told_score
+from proctor.scorers.material import truth_of
 from proctor.scorers.numbered import each_once, judged_lines, list_of, numbered, without_blanks
+from proctor.scorers.options import scale_option
+from proctor.scorers.sources import ContextSource
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import Declined, StepContext, StepFunction, StepName, not_scorable
 
 __all__ = ["context_recall", "formula"]
 
-_NO_TRUTH: Final = not_scorable("there is no ground truth to look for in the context")
 _TRUTH_WITHOUT_CLAIMS: Final = not_scorable("the ground truth makes no claims")
 _CLAIMS = object_of(claims={"type": "array", "items": {"type": "string"}})
 _VERDICTS = object_of(verdicts=list_of(reason="string", verdict={"enum": ["yes", "no"]}))
 
 
+@judged
 def context_recall(
     *,
     model: Any = None,
@@ -76,9 +75,9 @@ def context_recall(
 
 def _steps(source: ContextSource, options: Mapping[str, Any]) -> Mapping[StepName, Asked | StepFunction]:
     def to_extract(ctx: StepContext) -> Mapping[str, str] | Declined:
-        truth, pieces = ctx.run.once(_truth), ctx.run.once(source)
-        if not truth:
-            return _NO_TRUTH
+        truth, pieces = ctx.run.once(truth_of), ctx.run.once(source)
+        if isinstance(truth, Declined):
+            return truth
         if isinstance(pieces, Declined):
             return pieces
         return {"ground_truth": ctx.fence(truth, "ground_truth")}
@@ -130,12 +129,8 @@ def formula(analysis: Mapping[str, Any], options: Mapping[str, Any]) -> float | 
     if not claims:
         return _TRUTH_WITHOUT_CLAIMS
     found = [entry["verdict"].strip().lower() for entry in analysis["verdicts"]].count("yes")
-    return round_to_two_decimals(min(1.0, found / claims) * options.get("scale", 1.0))
-
-
-def _truth(run: ScorerRun) -> str:
-    truth = run.ground_truth
-    return "" if truth is MISSING or truth is None else readable(truth, name="the ground truth").strip()
+    scale = options.get("scale", 1.0)
+    return rounded(min(1.0, found / claims) * scale, scale)
 
 
 def _claims(ctx: StepContext) -> list[str]:

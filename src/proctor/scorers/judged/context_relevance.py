@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import isfinite
 from typing import Any, Final
 
-from proctor.data.value import shown
-from proctor.errors import UsageError
-from proctor.scorer_utils import round_to_two_decimals
-from proctor.scorers.build_judged import Asked, build_judged, object_of, scale_option, told_score
-from proctor.scorers.material import NO_ANSWER, NO_CONTEXT, NO_QUESTION, ContextSource, answer_of, question_of
+from proctor.scorers.build_judged import Asked, build_judged, judged, object_of, rounded, told_score
+from proctor.scorers.material import NO_ANSWER, NO_CONTEXT, NO_QUESTION, answer_of, question_of
 from proctor.scorers.numbered import each_once, judged_lines, list_of, numbered, without_blanks
+from proctor.scorers.options import margin_option, scale_option
+from proctor.scorers.sources import ContextSource
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import Declined, StepContext, StepFunction, StepName
@@ -30,6 +28,7 @@ _ANALYSIS = object_of(
 )
 
 
+@judged
 def context_relevance(
     *,
     model: Any = None,
@@ -63,7 +62,7 @@ def context_relevance(
         "missing_context_per_item": missing_context_per_item,
         "max_missing_context_penalty": max_missing_context_penalty,
     }
-    options = {name: _penalty(value, name) for name, value in penalties.items()}
+    options = {name: margin_option(value, name=name, scorer="context_relevance") for name, value in penalties.items()}
     options["scale"] = scale_option(scale, scorer="context_relevance")
     source = ContextSource(context, context_extractor, scorer="context_relevance")
     return build_judged(
@@ -83,12 +82,6 @@ def context_relevance(
         },
         defaults={"context": None, "context_extractor": None, **_PENALTIES},
     )
-
-
-def _penalty(value: Any, name: str) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not isfinite(value) or value < 0:
-        raise UsageError(f"context_relevance: {name} is a number, 0 or more, not {shown(value)}")
-    return float(value)
 
 
 def _steps(source: ContextSource, options: Mapping[str, float]) -> Mapping[StepName, Asked | StepFunction]:
@@ -154,4 +147,5 @@ def formula(analysis: Mapping[str, Any], options: Mapping[str, Any]) -> float | 
     unused = sum(level == "high" and not was_used for level, was_used in seen) * told["unused_high_relevance_context"]
     missing = len(without_blanks(analysis.get("missing_context", ()))) * told["missing_context_per_item"]
     left = mean - unused - min(missing, told["max_missing_context_penalty"])
-    return round_to_two_decimals(max(0.0, left) * told.get("scale", 1.0))
+    scale = told.get("scale", 1.0)
+    return rounded(max(0.0, left) * scale, scale)

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from math import isfinite
 from typing import Any, Final
 
-from proctor.data.value import MISSING, shown
+from proctor.data.value import shown
 from proctor.errors import UsageError, cut
-from proctor.judging.readable import readable
-from proctor.scorers.build_judged import Asked, build_judged, object_of, scale_option
-from proctor.scorers.criteria import text_of
-from proctor.scorers.material import NO_ANSWER, answer_of, question_of
+from proctor.scorers.build_judged import Asked, build_judged, judged, object_of
+from proctor.scorers.material import NO_ANSWER, answer_of, question_shown, truth_of
+from proctor.scorers.options import as_number, scale_option, text_of
 from proctor.scoring.build import bool_option
-from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import Declined, Score, StepContext, StepFunction, StepName, not_scorable
 
-__all__ = ["NO_REFERENCE", "formula", "graded_rubric"]
+__all__ = ["formula", "graded_rubric"]
 
-NO_REFERENCE: Final = not_scorable("there is no ground truth to compare with")
 _NO_LEVEL: Final = not_scorable("the judge gave a level that there is not")
-_ID: Final = "graded-rubric-scorer"
+_SCORER: Final = "graded_rubric"
 _LABEL = 40
+_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 
 
+@judged
 def graded_rubric(
     levels: Mapping[float, str],
     *,
@@ -53,12 +52,12 @@ def graded_rubric(
     ((1.0, 5.0), 1.0, 'cold or rude')
     """
     words = _words(levels)
-    criterion = text_of(criterion, name="criterion", scorer=_ID, such_as="How kind the answer is")
-    bool_option(include_ground_truth, name="include_ground_truth", check=_ID)
-    top = None if scale is None else scale_option(scale, scorer=_ID)
+    criterion = text_of(criterion, name="criterion", scorer=_SCORER, such_as="How kind the answer is")
+    bool_option(include_ground_truth, name="include_ground_truth", check=_SCORER)
+    top = None if scale is None else scale_option(scale, scorer=_SCORER)
     made = build_judged(
         __file__,
-        id=_ID,
+        id="graded-rubric-scorer",
         name="Graded Rubric (LLM)",
         description="The level that the answer reaches by a criterion",
         model=model,
@@ -71,7 +70,7 @@ def graded_rubric(
             "include_ground_truth": include_ground_truth,
         },
         defaults={"include_ground_truth": False},
-        positional="criterion",
+        positional="levels",
     )
     if top is None:
         return made.replace(range=(min(words), max(words)))
@@ -84,15 +83,15 @@ def _steps(
     lines = "\n".join(f"- {_number(level)}: {text}" for level, text in words.items())
 
     def to_judge(ctx: StepContext) -> Mapping[str, str] | Declined:
-        answer, reference = ctx.run.once(answer_of), ctx.run.once(_reference) if with_truth else ""
+        answer, reference = ctx.run.once(answer_of), ctx.run.once(truth_of) if with_truth else ""
         if not answer:
             return NO_ANSWER
-        if with_truth and not reference:
-            return NO_REFERENCE
+        if isinstance(reference, Declined):
+            return reference
         return {
             "criterion": criterion,
             "levels": lines,
-            "question": ctx.fence(ctx.run.once(question_of), "question"),
+            "question": question_shown(ctx),
             "reference": ctx.fence(reference, "reference") if with_truth else "",
             "answer": ctx.fence(answer, "answer"),
         }
@@ -147,22 +146,21 @@ def _number(level: float) -> str:
     return str(int(level)) if level == int(level) else repr(level)
 
 
-def _reference(run: ScorerRun) -> str:
-    """The ground truth as a judge reads it; empty when there is none, or it says nothing. A view for `run.once`."""
-    truth = run.ground_truth
-    return "" if truth is MISSING or truth is None else readable(truth, name="the ground truth").strip()
-
-
 def _words(levels: Any) -> dict[float, str]:
     """The levels from the least to the greatest, each with its words on one line."""
     if not isinstance(levels, Mapping) or len(levels) < 2:
         raise UsageError(
-            f"{_ID}: levels is a mapping from two or more numbers to words, such as "
+            f"{_SCORER}: levels is a mapping from two or more numbers to words, such as "
             f"{{1: 'wrong', 3: 'partly right', 5: 'right'}}, not {shown(levels)}"
         )
     for level, text in levels.items():
-        if not isinstance(level, int | float) or isinstance(level, bool) or not isfinite(level):
-            raise UsageError(f"{_ID}: levels has {shown(level)}, which is no number; write {{5: 'right'}}")
+        if as_number(level) is None:
+            written = str(level).strip() if isinstance(level, str) and _NUMBER.fullmatch(level.strip()) else "5"
+            meant = f"{{{written}: {shown(text, 30)}}}" if isinstance(text, str) else "{5: 'right'}"
+            raise UsageError(f"{_SCORER}: levels has {shown(level)}, which is no number; write {meant}")
         if not isinstance(text, str) or not text.strip():
-            raise UsageError(f"{_ID}: levels[{level!r}] says in words when it is reached, not {shown(text)}")
-    return {float(level): " ".join(levels[level].split()) for level in sorted(levels)}
+            raise UsageError(f"{_SCORER}: levels[{level!r}] says in words when it is reached, not {shown(text)}")
+    words = {float(level): " ".join(levels[level].split()) for level in sorted(levels)}
+    if len(words) < len(levels):
+        raise UsageError(f"{_SCORER}: levels has numbers that are too close to be told apart: {shown(list(levels))}")
+    return words

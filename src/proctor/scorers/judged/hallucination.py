@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from proctor.scorer_utils import round_to_two_decimals
-from proctor.scorers.build_judged import Asked, build_judged, object_of, scale_option, told_score
-from proctor.scorers.material import NO_ANSWER, NO_CLAIMS, ContextSource, answer_of, exchange_shown
+from proctor.scorers.build_judged import Asked, build_judged, judged, object_of, rounded, told_score
+from proctor.scorers.material import NO_ANSWER, NO_CLAIMS, answer_of, exchange_shown
 from proctor.scorers.numbered import each_once, judged_lines, list_of, numbered, without_blanks
+from proctor.scorers.options import scale_option
+from proctor.scorers.sources import ContextSource
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import Declined, StepContext, StepFunction, StepName
@@ -19,6 +20,7 @@ _CLAIMS = object_of(claims={"type": "array", "items": {"type": "string"}})
 _VERDICTS = object_of(verdicts=list_of(reason="string", verdict={"enum": ["yes", "no"]}))
 
 
+@judged
 def hallucination(
     *,
     model: Any = None,
@@ -130,7 +132,8 @@ def formula(analysis: Mapping[str, Any], options: Mapping[str, Any]) -> float | 
     verdicts = [entry["verdict"].strip().lower() for entry in analysis["verdicts"]]
     if not verdicts:
         return NO_CLAIMS
-    return round_to_two_decimals(verdicts.count("yes") / len(verdicts) * options.get("scale", 1.0))
+    scale = options.get("scale", 1.0)
+    return rounded(verdicts.count("yes") / len(verdicts) * scale, scale)
 
 
 def _claims(ctx: StepContext) -> list[str]:

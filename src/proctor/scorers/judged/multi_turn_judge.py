@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from proctor.data.message import Message
-from proctor.scorers.build_judged import Asked, build_judged, object_of, scale_option
-from proctor.scorers.criteria import text_of
+from proctor.scorers.build_judged import Asked, build_judged, judged, object_of
 from proctor.scorers.material import NO_ANSWER
+from proctor.scorers.options import scale_option, text_of
 from proctor.scoring.build import bool_option
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
@@ -16,10 +16,11 @@ from proctor.scoring.steps import Declined, StepContext, StepFunction, StepName
 
 __all__ = ["formula", "multi_turn_judge"]
 
-_ID: Final = "multi-turn-judge-scorer"
+_SCORER: Final = "multi_turn_judge"
 _VERDICT: Final = object_of(reasoning="string", satisfied="boolean")
 
 
+@judged
 def multi_turn_judge(
     criterion: str,
     *,
@@ -45,12 +46,12 @@ def multi_turn_judge(
     0.0 Not satisfied: It gives forecasts for London and Paris
     Turn 1 has London; no turn has Paris.
     """
-    criterion = text_of(criterion, name="criterion", scorer=_ID, such_as="It gives a forecast for each city")
-    bool_option(include_user_turns, name="include_user_turns", check=_ID)
-    options = {"scale": scale_option(scale, scorer=_ID)}
+    criterion = text_of(criterion, name="criterion", scorer=_SCORER, such_as="It gives a forecast for each city")
+    bool_option(include_user_turns, name="include_user_turns", check=_SCORER)
+    options = {"scale": scale_option(scale, scorer=_SCORER)}
     return build_judged(
         __file__,
-        id=_ID,
+        id="multi-turn-judge-scorer",
         name="Multi-turn Judge (LLM)",
         description="The conversation satisfies a criterion",
         model=model,

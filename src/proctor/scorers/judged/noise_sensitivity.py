@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from proctor.data.value import shown
 from proctor.errors import UnknownName, UsageError
-from proctor.scorer_utils import round_to_two_decimals
 from proctor.scorers.actions import numbered_fields
-from proctor.scorers.build_judged import Asked, build_judged, object_of, told_score
-from proctor.scorers.material import NO_ANSWER, NO_QUESTION, TextSource, answer_of, question_of
+from proctor.scorers.build_judged import Asked, build_judged, judged, object_of, rounded, told_score
+from proctor.scorers.material import NO_ANSWER, NO_QUESTION, answer_of, question_of
 from proctor.scorers.numbered import each_once, numbered, without_blanks
-from proctor.scorers.values import as_number, margin_option
+from proctor.scorers.options import as_number, margin_option, scale_option, text_of
+from proctor.scorers.sources import TextSource
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import Declined, StepContext, StepFunction, StepName, not_scorable
@@ -43,6 +43,7 @@ _FINDING = object_of(
 )
 
 
+@judged
 def noise_sensitivity(
     *,
     baseline_response: str | Callable[[ScorerRun], Any],
@@ -53,10 +54,11 @@ def noise_sensitivity(
     max_major_issue_penalty: float = 0.3,
     discrepancy_threshold: float = 0.2,
     model: Any = None,
+    scale: float = 1.0,
     language: str | None = None,
     prompts: Mapping[str, str] | None = None,
 ) -> Scorer:
-    """How little the answer suffers from a disturbed question, 0 to 1; higher is better.
+    """How little the answer suffers from a disturbed question, 0 to *scale*; higher is better.
 
     The item's input is the clean question, and its output the answer to *noisy_query*. The judge compares it with
     *baseline_response*, the answer to the clean one, in five dimensions, each of which was hurt none, minimal,
@@ -77,17 +79,18 @@ def noise_sensitivity(
     >>> scorer.run_sync(input="When does it open?", output="In spring.").score
     0.8
     """
-    options = {
+    options: dict[str, Any] = {
         "impact_weights": _weights(impact_weights),
         "major_issue_per_item": margin_option(major_issue_per_item, name="major_issue_per_item", scorer=_SCORER),
         "max_major_issue_penalty": margin_option(
             max_major_issue_penalty, name="max_major_issue_penalty", scorer=_SCORER
         ),
         "discrepancy_threshold": margin_option(discrepancy_threshold, name="discrepancy_threshold", scorer=_SCORER),
+        "scale": scale_option(scale, scorer=_SCORER),
     }
     baseline = TextSource(baseline_response, name="baseline_response", scorer=_SCORER, missing=_NO_BASELINE)
     query = TextSource(noisy_query, name="noisy_query", scorer=_SCORER, missing=_NO_QUERY)
-    kind = None if noise_type is None else _text(noise_type, "noise_type")
+    kind = None if noise_type is None else text_of(noise_type, name="noise_type", scorer=_SCORER, such_as="typos")
     return build_judged(
         __file__,
         id="noise-sensitivity-scorer",
@@ -96,6 +99,7 @@ def noise_sensitivity(
         model=model,
         language=language,
         prompts=prompts,
+        scale=options["scale"],
         steps=_steps(baseline, query, kind=kind, options=options),
         arguments={"baseline_response": baseline_response, "noisy_query": noisy_query, "noise_type": kind, **options},
         defaults={"noise_type": None, **_DEFAULTS},
@@ -129,7 +133,7 @@ def _steps(
             "question": ctx.fence(ctx.run.once(question_of), "question"),
             "dimensions": numbered_fields(ctx, ctx.analyze["dimensions"], name="dimensions"),
             "issues": numbered(ctx, without_blanks(ctx.analyze["major_issues"]), name="issues"),
-            **told_score(ctx, 1),
+            **told_score(ctx, options["scale"]),
         }
 
     return {
@@ -153,14 +157,14 @@ def formula(analysis: Mapping[str, Any], options: Mapping[str, Any]) -> float | 
     """The judge's robustness, or the mean weight of the dimensions where that is lower and they differ; less issues.
 
     *analysis*: `robustness_score`, taken as 0 to 1; `dimensions`, each with an `impact_level`; `major_issues`, texts.
-    A level that nobody knows weighs as the worst. Without dimensions the robustness stands alone. At least 0, rounded
-    to two decimals.
+    A level that nobody knows weighs as the worst. Without dimensions the robustness stands alone. At least 0, times
+    scale, rounded to two decimals.
 
     >>> levels = [{"impact_level": "moderate"}, {"impact_level": "significant"}]
     >>> formula({"robustness_score": 0.9, "dimensions": levels, "major_issues": ["a wrong date"]}, {})
     0.35
     """
-    used = {**_DEFAULTS, **options}
+    used = {**_DEFAULTS, "scale": 1.0, **options}
     weights = {**_WEIGHTS, **used["impact_weights"]}
     levels = [entry["impact_level"].strip().lower() for entry in analysis["dimensions"]]
     score = min(1.0, max(0.0, analysis["robustness_score"]))
@@ -169,7 +173,7 @@ def formula(analysis: Mapping[str, Any], options: Mapping[str, Any]) -> float | 
         score = min(score, mean) if abs(score - mean) > used["discrepancy_threshold"] else score
     issues = len(without_blanks(analysis["major_issues"]))
     penalty = min(issues * used["major_issue_per_item"], used["max_major_issue_penalty"])
-    return round_to_two_decimals(max(0.0, score - penalty))
+    return rounded(max(0.0, score - penalty) * used["scale"], used["scale"])
 
 
 _once = each_once("dimensions", lambda ctx: _DIMENSIONS)
@@ -192,9 +196,3 @@ def _weights(given: Any) -> Mapping[str, float]:
         if number is None or not 0 <= number <= 1:
             raise UsageError(f"{_SCORER}: impact_weights[{level!r}] is a number from 0 to 1, not {shown(weight)}")
     return {**_WEIGHTS, **{level: float(weight) for level, weight in given.items()}}
-
-
-def _text(value: Any, name: str) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise UsageError(f"{_SCORER}: {name} is a text that is not empty, not {shown(value)}")
-    return value

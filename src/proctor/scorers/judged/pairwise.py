@@ -10,8 +10,10 @@ from typing import Any, Final, Literal
 from proctor.data.outcome import Outcome
 from proctor.data.value import Value, shown
 from proctor.errors import UsageError
-from proctor.scorers.build_judged import Asked, build_judged, object_of, scale_option
-from proctor.scorers.material import NO_ANSWER, TextSource, answer_of, question_of
+from proctor.scorers.build_judged import Asked, build_judged, judged, object_of
+from proctor.scorers.material import NO_ANSWER, answer_of, question_shown, truth_of
+from proctor.scorers.options import scale_option, text_of
+from proctor.scorers.sources import TextSource
 from proctor.scoring.build import bool_option
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
@@ -37,6 +39,7 @@ _TOLD: Final = {"answer": "the answer", "tie": "a tie", "baseline": "the baselin
 _ENDED: Final = {"answer": "wins", "tie": "ties", "baseline": "losses", None: "inconsistent"}
 
 
+@judged
 def pairwise(
     criterion: str,
     *,
@@ -64,15 +67,12 @@ def pairwise(
     >>> scorer.run_sync(input="When do you open?", output="At nine.").score
     1.0
     """
-    if not isinstance(criterion, str) or not criterion.strip():
-        raise UsageError(f"pairwise: criterion is a text that says what is better, not {shown(criterion)}")
+    criterion = text_of(criterion, name="criterion", scorer="pairwise", such_as="Which answer says more exactly when?")
     if half not in ("inconsistent", "win"):
         raise UsageError(f"pairwise: half is 'inconsistent' or 'win', not {shown(half)}")
     ties = bool_option(ties, name="ties", check="pairwise")
     scale = scale_option(scale, scorer="pairwise")
-    source = TextSource(
-        baseline, name="baseline", scorer="pairwise", missing=_NO_BASELINE, otherwise=lambda run: run.ground_truth
-    )
+    source = TextSource(baseline, name="baseline", scorer="pairwise", missing=_NO_BASELINE, otherwise=truth_of)
     return build_judged(
         __file__,
         id="pairwise-scorer",
@@ -82,6 +82,7 @@ def pairwise(
         language=language,
         prompts=prompts,
         scale=scale,
+        kind="graded" if ties else "binary",
         steps=_steps(criterion, source, ties=ties, options={"half": half, "scale": scale}),
         arguments={"criterion": criterion, "baseline": baseline, "ties": ties, "half": half},
         defaults={"baseline": None, "ties": True, "half": "inconsistent"},
@@ -99,11 +100,10 @@ def _steps(
         return _SAME if answer == other else (answer, other)
 
     def shown_as(ctx: StepContext, *, first: str, second: str) -> Mapping[str, str]:
-        question = ctx.run.once(question_of)
         return {
             "criterion": criterion,
             "choice": _TIE if ties else _NO_TIE,
-            "question": ctx.fence(question, "question") if question else "It was not recorded.",
+            "question": question_shown(ctx),
             "first": ctx.fence(first, "first"),
             "second": ctx.fence(second, "second"),
         }

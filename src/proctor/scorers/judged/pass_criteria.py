@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from proctor.scorers.build_judged import Asked, build_judged, scale_option
+from proctor.scorers.build_judged import Asked, build_judged, judged
 from proctor.scorers.criteria import VERDICTS, Criterion, as_written, criteria_from, criteria_lines, report
-from proctor.scorers.material import NO_ANSWER, answer_of, question_of
+from proctor.scorers.material import NO_ANSWER, answer_of, question_shown
 from proctor.scorers.numbered import each_once
+from proctor.scorers.options import refuse_model, scale_option
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import Declined, Score, StepContext, StepFunction, StepName, not_scorable
 
 __all__ = ["formula", "pass_criteria"]
 
-_ID: Final = "pass-criteria-scorer"
+_SCORER: Final = "pass_criteria"
 _NO_CRITERIA: Final = not_scorable("there are no criteria")
 
 
+@judged
 def pass_criteria(
     criteria: str | Sequence[str | Mapping[str, Any]],
     *,
@@ -29,9 +31,10 @@ def pass_criteria(
     """The share of *criteria* that the last answer satisfies, 0 to *scale*; higher is better.
 
     *criteria*: a checklist with a line for each, or a list of texts and of mappings with `description`, and `id` where
-    it is not c1, c2 ... The judge reads the question and the answer, and says of each criterion whether it is
-    satisfied, all in one call: `evidence.analyze_step_result["criteria"]` has what it said of each, by its id. The
-    label counts them, and the reason is a report on each. Not scorable without an answer.
+    it is not c1, c2 ... In a checklist with list markers, lines without one are headings and left out, unless they are
+    indented below one; so are headings with # and rulers. The judge reads the question and the answer, and says of each
+    criterion whether it is satisfied, all in one call: `evidence.analyze_step_result["criteria"]` has what it said of
+    each, by its id. The label counts them, and the reason is a report on each. Not scorable without an answer.
 
     >>> from proctor.testing import ScriptedModel
     >>> judge = ScriptedModel(
@@ -51,11 +54,12 @@ def pass_criteria(
     >>> {entry["id"]: entry["satisfied"] for entry in outcome.evidence.analyze_step_result["criteria"]}
     {'price': True, 'c2': False}
     """
-    own = criteria_from(criteria, whose=f"{_ID}: criteria", optional=False)
-    options = {"scale": scale_option(scale, scorer=_ID)}
+    refuse_model(criteria, name="criteria", scorer=_SCORER)
+    own = criteria_from(criteria, whose=f"{_SCORER}: criteria", optional=False)
+    options = {"scale": scale_option(scale, scorer=_SCORER)}
     return build_judged(
         __file__,
-        id=_ID,
+        id="pass-criteria-scorer",
         name="Pass Criteria (LLM)",
         description="The share of criteria that the answer satisfies",
         model=model,
@@ -75,8 +79,7 @@ def _steps(criteria: tuple[Criterion, ...], options: Mapping[str, Any]) -> Mappi
         answer = ctx.run.once(answer_of)
         if not answer:
             return NO_ANSWER
-        question = ctx.fence(ctx.run.once(question_of), "question")
-        return {"criteria": lines, "question": question, "answer": ctx.fence(answer, "answer")}
+        return {"criteria": lines, "question": question_shown(ctx), "answer": ctx.fence(answer, "answer")}
 
     def score(ctx: StepContext) -> Score | Declined:
         share = formula(ctx.analyze, options)

@@ -9,10 +9,10 @@ from proctor.data.message import Message
 from proctor.data.read import read_messages
 from proctor.data.value import shown
 from proctor.errors import UnknownName, UsageError
-from proctor.scorer_utils import round_to_two_decimals
-from proctor.scorers.build_judged import Asked, build_judged, object_of, scale_option, told_score
-from proctor.scorers.material import NO_ANSWER, answer_of, question_of
+from proctor.scorers.build_judged import Asked, build_judged, judged, object_of, rounded, told_score
+from proctor.scorers.material import NO_ANSWER, answer_of, before_answer, last_question, question_of
 from proctor.scorers.numbered import each_once
+from proctor.scorers.options import scale_option
 from proctor.scoring.build import count_option
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
@@ -22,7 +22,7 @@ __all__ = ["EvaluationMode", "formula", "prompt_alignment"]
 
 EvaluationMode = Literal["both", "user", "system"]
 
-_ID: Final = "prompt-alignment-scorer"
+_SCORER: Final = "prompt_alignment"
 _HISTORY: Final = 10
 _BLEND: Final = {"user": 0.7, "system": 0.3}
 _WEIGHTS: Final = {
@@ -61,6 +61,7 @@ _PROMPTS: Final = object_of(
 )
 
 
+@judged
 def prompt_alignment(
     *,
     model: Any = None,
@@ -89,11 +90,11 @@ def prompt_alignment(
     (0.7, 'It is not one word.')
     """
     if evaluation_mode not in get_args(EvaluationMode):
-        raise UnknownName(f"evaluation_mode of {_ID}", str(evaluation_mode), get_args(EvaluationMode))
-    top = scale_option(scale, scorer=_ID)
+        raise UnknownName(f"evaluation_mode of {_SCORER}", str(evaluation_mode), get_args(EvaluationMode))
+    top = scale_option(scale, scorer=_SCORER)
     return build_judged(
         __file__,
-        id=_ID,
+        id="prompt-alignment-scorer",
         name="Prompt Alignment (LLM)",
         description="The answer does what the user and the system prompt ask for",
         model=model,
@@ -175,7 +176,8 @@ def formula(analysis: Mapping[str, Any], options: Mapping[str, Any]) -> float | 
         return _NO_REQUIREMENTS
     parts = sum(_BLEND[name] for name in scores)
     blended = sum(_BLEND[name] / parts * score for name, score in scores.items() if score is not None)
-    return round_to_two_decimals(blended * options.get("scale", 1.0))
+    scale = options.get("scale", 1.0)
+    return rounded(blended * scale, scale)
 
 
 def _weighted(entry: Mapping[str, Any], weights: Mapping[str, float]) -> float | None:
@@ -211,28 +213,21 @@ def _without_requirements(prompts: Sequence[Mapping[str, Any]]) -> str | None:
 
 
 def _remembered(run: ScorerRun) -> tuple[Message, ...]:
-    """What was said before the input, by user and assistant. A view for `run.once`."""
+    """What was said before the question, by user and assistant. A view for `run.once`."""
     given = run.input
-    said: Sequence[Message] = ()
-    if isinstance(given, Mapping) and not run.turns:
-        remembered = given.get("rememberedMessages")
-        said = read_messages(remembered, where="input.rememberedMessages") if isinstance(remembered, list) else ()
+    if isinstance(given, Mapping) and "messages" not in given and not run.turns:
+        asked = _listed(given, "inputMessages")
+        said = (*_listed(given, "rememberedMessages"), *asked[: last_question(asked)])
     else:
-        said = _before_last_question(run)
+        before = before_answer(run)
+        at = last_question(before)
+        said = () if at is None else before[:at]
     return tuple(message for message in said if message.role in {"user", "assistant"} and message.text.strip())
 
 
-def _before_last_question(run: ScorerRun) -> Sequence[Message]:
-    """The exchange up to the messages of the user that the last answer is to."""
-    messages = run.messages
-    answers = [at for at, message in enumerate(messages) if message.role == "assistant" and message.text]
-    asked = None
-    for at in range(max(answers, default=0) - 1, -1, -1):
-        if messages[at].role == "user":
-            asked = at
-        elif messages[at].role == "assistant" and asked is not None:
-            break
-    return messages[:asked] if asked is not None else ()
+def _listed(given: Mapping[str, Any], name: str) -> tuple[Message, ...]:
+    listed = given.get(name)
+    return read_messages(listed, role="user", where=f"input.{name}") if isinstance(listed, list) else ()
 
 
 def _most(given: Any) -> int:
@@ -241,11 +236,13 @@ def _most(given: Any) -> int:
         return _HISTORY if given else 0
     if not isinstance(given, Mapping):
         raise UsageError(
-            f"{_ID}: include_conversation_history is True, False or {{'max_messages': 4}}, not {shown(given)}"
+            f"{_SCORER}: include_conversation_history is True, False or {{'max_messages': 4}}, not {shown(given)}"
         )
     for name in given:
         if name != "max_messages":
-            raise UnknownName(f"part of {_ID}: include_conversation_history", str(name), ("max_messages",))
+            raise UnknownName(f"part of {_SCORER}: include_conversation_history", str(name), ("max_messages",))
     if "max_messages" not in given:
-        raise UsageError(f"{_ID}: include_conversation_history is {{'max_messages': 4}}, not an empty mapping")
-    return count_option(given["max_messages"], name="include_conversation_history['max_messages']", check=_ID, least=1)
+        raise UsageError(f"{_SCORER}: include_conversation_history is {{'max_messages': 4}}, not an empty mapping")
+    return count_option(
+        given["max_messages"], name="include_conversation_history['max_messages']", check=_SCORER, least=1
+    )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from proctor.scorers.build_judged import Asked, build_judged, scale_option
+from proctor.data.value import MISSING
+from proctor.scorers.build_judged import Asked, build_judged, judged
 from proctor.scorers.criteria import VERDICTS, Criterion, as_written, criteria_from, criteria_lines, named, report
-from proctor.scorers.material import NO_ANSWER, answer_of, question_of
+from proctor.scorers.material import NO_ANSWER, answer_of, fenced_or_not_recorded, question_of
 from proctor.scorers.numbered import each_once
+from proctor.scorers.options import refuse_model, scale_option
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
 from proctor.scoring.steps import Declined, StepContext, StepFunction, StepName, not_scorable
@@ -16,11 +18,13 @@ from proctor.scoring.steps import Declined, StepContext, StepFunction, StepName,
 __all__ = ["NO_RUBRIC", "formula", "rubric"]
 
 NO_RUBRIC: Final = not_scorable("there is no rubric")
-_ID: Final = "rubric-scorer"
+_SCORER: Final = "rubric"
 _TASK: Final = ("original_task", "originalTask")
+_TEXT: Final = ("current_text", "currentText")
 _ADDITIONAL: Final = ("additional_context", "additionalContext")
 
 
+@judged
 def rubric(
     criteria: str | Sequence[str | Mapping[str, Any]] | None = None,
     *,
@@ -32,9 +36,11 @@ def rubric(
     r"""*scale* when the last answer satisfies every required criterion, else 0; higher is better.
 
     *criteria*: a checklist with a line for each, or a list of texts and of mappings with `description`, and `id` and
-    `required` where they are not c1, c2 ... and True. Without them each item brings its own: `rubric` in its request
-    context, in what else the run was given, or in its input, the first of these that has one. When none is required,
-    all count. The judge says of each alone whether it is satisfied, in one call. The reason is a report on each, ending
+    `required` where they are not c1, c2 ... and True. In a checklist with list markers, lines without one are headings
+    and left out, unless they are indented below one; so are headings with # and rulers. Without them each item brings
+    its own: `rubric` in its request context, in what else the run was given, or in its input, the first of these that
+    has one. When none is required, all count. Where the output has no answer, `current_text` of the input is the
+    answer. The judge says of each alone whether it is satisfied, in one call. The reason is a report on each, ending
     with what is left to do. Not scorable without a rubric or an answer.
 
     >>> from proctor.testing import ScriptedModel
@@ -55,11 +61,12 @@ def rubric(
     [ ] c2: Names the date - No date
     To finish: c2: Names the date
     """
-    own = None if criteria is None else criteria_from(criteria, whose=f"{_ID}: criteria")
-    options = {"scale": scale_option(scale, scorer=_ID)}
+    refuse_model(criteria, name="criteria", scorer=_SCORER)
+    own = None if criteria is None else criteria_from(criteria, whose=f"{_SCORER}: criteria")
+    options = {"scale": scale_option(scale, scorer=_SCORER)}
     return build_judged(
         __file__,
-        id=_ID,
+        id="rubric-scorer",
         name="Rubric (LLM)",
         description="The answer satisfies every required criterion of a rubric",
         model=model,
@@ -79,14 +86,14 @@ def _steps(own: tuple[Criterion, ...] | None, options: Mapping[str, Any]) -> Map
         return own or ctx.run.once(_brought)
 
     def to_judge(ctx: StepContext) -> Mapping[str, str] | Declined:
-        asked, answer = criteria(ctx), ctx.run.once(answer_of)
+        asked, answer = criteria(ctx), ctx.run.once(_answer)
         if not asked:
             return NO_RUBRIC
         if not answer:
             return NO_ANSWER
         lines = criteria_lines(asked)
         return {
-            "task": ctx.fence(ctx.run.once(_task), "task"),
+            "task": fenced_or_not_recorded(ctx, ctx.run.once(_task), name="task"),
             "criteria": lines if own else ctx.fence(lines, "criteria"),  # what an item brings was written by others
             "answer": ctx.fence(answer, "answer"),
         }
@@ -141,12 +148,26 @@ def _brought(run: ScorerRun) -> tuple[Criterion, ...]:
     for place, holder in places.items():
         given = holder.get("rubric") if isinstance(holder, Mapping) else None
         if given is not None and given not in ([], ()) and not (isinstance(given, str) and not given.strip()):
-            return criteria_from(given, whose=f"{_ID}: the criteria in {place}['rubric']")
+            return criteria_from(given, whose=f"{_SCORER}: the criteria in {place}['rubric']")
     return ()
 
 
 def _task(run: ScorerRun) -> str:
     """What was to be done: the task that the input names, else the question. A view for `run.once`."""
+    return _named(run, _TASK) or ("" if _is_nothing(run.output) else run.once(question_of))
+
+
+def _answer(run: ScorerRun) -> str:
+    """The answer, else the text so far that the input of a loop names. A view for `run.once`."""
+    so_far = _named(run, _TEXT)
+    return so_far if so_far and _is_nothing(run.output) else run.once(answer_of) or so_far
+
+
+def _named(run: ScorerRun, names: Sequence[str]) -> str:
+    """The text that the input has under one of these names; empty when it has none."""
     given = run.input if isinstance(run.input, Mapping) else {}
-    named = next((given[key] for key in _TASK if isinstance(given.get(key), str) and given[key].strip()), None)
-    return named.strip() if named else run.once(question_of)
+    return next((given[name].strip() for name in names if isinstance(given.get(name), str) and given[name].strip()), "")
+
+
+def _is_nothing(output: Any) -> bool:
+    return output is None or output is MISSING

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from proctor.errors import UsageError
-from proctor.scorer_utils import round_to_two_decimals
-from proctor.scorers.build_judged import Asked, build_judged, object_of, scale_option, told_score
-from proctor.scorers.material import TextSource, answer_of, question_of
+from proctor.scorers.build_judged import Asked, build_judged, judged, object_of, rounded, told_score
+from proctor.scorers.material import answer_of, question_of
 from proctor.scorers.numbered import by_id, each_once, judged_lines, list_of, numbered, without_blanks
+from proctor.scorers.options import scale_option
+from proctor.scorers.sources import TextSource
 from proctor.scoring.build import count_option
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
@@ -30,6 +31,7 @@ _FIRST = object_of(
 _SECOND = object_of(coverage=list_of(reason="string", answered="boolean"))
 
 
+@judged
 def summarization(
     *,
     model: Any = None,
@@ -183,7 +185,8 @@ def formula(analysis: Mapping[str, Any], options: Mapping[str, Any]) -> float | 
         return _NO_QUESTIONS
     supported = sum(entry["supported"] is True for entry in claims) / len(claims)
     answered = sum(entry["answered"] is True for entry in analysis["coverage"][: len(questions)]) / len(questions)
-    return round_to_two_decimals(min(supported, answered) * options.get("scale", 1.0))
+    scale = options.get("scale", 1.0)
+    return rounded(min(supported, answered) * scale, scale)
 
 
 def _alignment(analysis: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from proctor.data.message import ToolCall
 from proctor.data.value import MISSING, shown
 from proctor.errors import UsageError
-from proctor.scorer_utils import round_to_two_decimals
 from proctor.scorers.actions import has_request, numbered_fields, request_shown
-from proctor.scorers.build_judged import Asked, build_judged, object_of, told_score
+from proctor.scorers.build_judged import Asked, build_judged, judged, object_of, rounded, told_score
 from proctor.scorers.material import NO_QUESTION, answer_of
 from proctor.scorers.numbered import each_once, list_of, numbered, without_blanks
+from proctor.scorers.options import scale_option
 from proctor.scoring.build import Findings
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
@@ -25,20 +26,22 @@ _NOTHING_DONE: Final = not_scorable("there is no answer and no tool call: the as
 _PARAMETERS: Final = ("parameters", "input_schema", "inputSchema")
 
 
+@judged
 def tool_call_accuracy_llm(
     available_tools: Sequence[str | Mapping[str, Any]],
     *,
     model: Any = None,
+    scale: float = 1.0,
     language: str | None = None,
     prompts: Mapping[str, str] | None = None,
 ) -> Scorer:
-    """The share of right ones among the calls that were made and the tools that were missed, 0 to 1; higher is better.
+    """The share of right ones among the calls made and the tools that were missed, 0 to *scale*; higher is better.
 
     *available_tools*: names, mappings with `name` (or `id`) and `description`, or tools as chat APIs take them. The
     judge is shown the request, the answer, each call with its arguments, and the tools; it says of each call whether
     the request asked for it, and which tools should have been called besides. Score: appropriate / (calls + missing
-    tools), and 1 when nothing was called and nothing is missing. Failed calls count like others. Not scorable without a
-    request, and when the assistant did nothing at all.
+    tools), times *scale*; all of *scale* when nothing was called and nothing is missing. Failed calls count like
+    others. Not scorable without a request, and when the assistant did nothing at all.
 
     >>> from proctor.testing import ScriptedModel
     >>> said = [{"id": 1, "reason": "The weather was asked for", "was_appropriate": True}]
@@ -52,6 +55,7 @@ def tool_call_accuracy_llm(
     0.5
     """
     tools = _tools(available_tools)
+    options = {"scale": scale_option(scale, scorer=_SCORER)}
     return build_judged(
         __file__,
         id="llm-tool-call-accuracy-scorer",
@@ -60,13 +64,14 @@ def tool_call_accuracy_llm(
         model=model,
         language=language,
         prompts=prompts,
-        steps=_steps(tools),
+        scale=options["scale"],
+        steps=_steps(tools, options),
         arguments={"available_tools": tools},
         positional="available_tools",
     )
 
 
-def _steps(tools: Sequence[Mapping[str, Any]]) -> Mapping[StepName, Asked | StepFunction]:
+def _steps(tools: Sequence[Mapping[str, Any]], options: Mapping[str, Any]) -> Mapping[StepName, Asked | StepFunction]:
     def look(ctx: StepContext) -> Findings | Declined:
         if not has_request(ctx.run):
             return NO_QUESTION
@@ -90,7 +95,7 @@ def _steps(tools: Sequence[Mapping[str, Any]]) -> Mapping[StepName, Asked | Step
             "calls": numbered_fields(ctx, ctx.run.once(_calls), name="calls", verdicts=said["evaluations"]),
             "missing": numbered(ctx, without_blanks(said["missing_tools"]), name="missing"),
             "missing_reason": ctx.fence(said["missing_reason"], "missing_reason"),
-            **told_score(ctx, 1),
+            **told_score(ctx, options["scale"]),
         }
 
     return {
@@ -107,7 +112,7 @@ def _steps(tools: Sequence[Mapping[str, Any]]) -> Mapping[StepName, Asked | Step
             ),
             check=each_once("evaluations", lambda ctx: range(1, len(ctx.run.once(_calls)) + 1)),
         ),
-        "generate_score": lambda ctx: formula(ctx.analyze, {}),
+        "generate_score": lambda ctx: formula(ctx.analyze, options),
         "generate_reason": Asked(
             "Says why",
             material=to_explain,
@@ -116,14 +121,11 @@ def _steps(tools: Sequence[Mapping[str, Any]]) -> Mapping[StepName, Asked | Step
     }
 
 
-def formula(
-    analysis: Mapping[str, Any],
-    options: Mapping[str, Any],  # noqa: ARG001 - as every formula takes them
-) -> float | Declined:
-    """Appropriate calls / (calls + missing tools), rounded to two decimals; 1 when there is none of either.
+def formula(analysis: Mapping[str, Any], options: Mapping[str, Any]) -> float | Declined:
+    """Appropriate calls / (calls + missing tools), 1 when there is none of either, * scale, rounded to two decimals.
 
     *analysis*: `evaluations`, each with `was_appropriate`; `missing_tools`, names, of which each counts once, and which
-    may be left out. There are no *options*.
+    may be left out.
 
     >>> formula({"evaluations": [{"was_appropriate": True}], "missing_tools": ["a", "b"]}, {})
     0.33
@@ -131,7 +133,8 @@ def formula(
     calls = analysis["evaluations"]
     total = len(calls) + len(without_blanks(analysis.get("missing_tools") or ()))
     right = sum(entry["was_appropriate"] is True for entry in calls)
-    return round_to_two_decimals(right / total) if total else 1.0
+    scale = options.get("scale", 1.0)
+    return rounded((right / total if total else 1.0) * scale, scale)
 
 
 def _calls(run: ScorerRun) -> list[Mapping[str, Any]]:
@@ -150,8 +153,8 @@ def _tools(given: Any) -> tuple[Mapping[str, Any], ...]:
             f"description, not {shown(given)}"
         )
     tools = tuple(_tool(tool, at) for at, tool in enumerate(given))
-    names = [tool["name"] for tool in tools]
-    twice = next((name for name in names if names.count(name) > 1), None)
+    times = Counter(tool["name"] for tool in tools)
+    twice = next((name for name in times if times[name] > 1), None)
     if twice is not None:
         raise UsageError(f"{_SCORER}: available_tools has {twice!r} more than once")
     return tools

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from proctor.data.message import ToolCall
-from proctor.data.trajectory import ExpectedStep, Step, Trajectory, TrajectoryExpectation
-from proctor.data.value import MISSING, Value, shown
+from proctor.data.value import shown
 from proctor.errors import UsageError
-from proctor.scorer_utils import round_to_two_decimals
 from proctor.scorers.actions import has_request, numbered_fields, request_shown
-from proctor.scorers.build_judged import Asked, build_judged, object_of, told_score
+from proctor.scorers.build_judged import Asked, build_judged, judged, object_of, rounded, told_score
 from proctor.scorers.material import NO_QUESTION, answer_of
 from proctor.scorers.numbered import each_once, list_of, numbered, without_blanks
-from proctor.scorers.values import margin_option
+from proctor.scorers.options import margin_option, scale_option
+from proctor.scorers.path import flat, path_of, steps_in
 from proctor.scoring.build import Findings
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
@@ -32,11 +28,9 @@ _FINDING = object_of(
     extra_steps={"type": "array", "items": {"type": "integer"}},
     missing_steps={"type": "array", "items": {"type": "string"}},
 )
-_RENAMED: Final = {"step_type": "type", "tool_args": "arguments", "tool_result": "result"}
-_NOT_SHOWN: Final = frozenset({"metadata", "duration_ms", "prompt_tokens", "completion_tokens"})
-_HUMP: Final = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
 
+@judged
 def trajectory_accuracy_llm(
     *,
     expected_trajectory: Any = None,
@@ -44,17 +38,19 @@ def trajectory_accuracy_llm(
     in_order: float = 0.4,
     missing_penalty: float = 0.1,
     model: Any = None,
+    scale: float = 1.0,
     language: str | None = None,
     prompts: Mapping[str, str] | None = None,
 ) -> Scorer:
-    """How well the steps serve the request, 0 to 1; higher is better.
+    """How well the steps serve the request, 0 to *scale*; higher is better.
 
     The steps are those of the run's trajectory, of an output that is one, or else the tool calls of the output. The
     judge is shown the request, the last answer, all steps at every depth, and those that were expected: the item's
     `expected_trajectory`, else *expected_trajectory* (a `TrajectoryExpectation`, a list of steps or of their names). It
     says of each step whether it was necessary and in a sensible order, and lists extra and missing ones. Score:
     *necessary* times the share of necessary steps, plus *in_order* times the share in order, less *missing_penalty*
-    times the share of missing steps among all. Without steps: 0 when some are missing, else 1. Not scorable without a
+    times the share of missing steps among all; all of it times *scale*. Without steps: 0 when some are missing, else
+    *scale*. Not scorable without a
     request, and with neither an answer nor a step.
 
     >>> from proctor.testing import ScriptedModel
@@ -81,6 +77,7 @@ def trajectory_accuracy_llm(
     }
     if not 0 < options["necessary"] + options["in_order"] <= 1 + 1e-9:
         raise UsageError(f"{_SCORER}: necessary and in_order add up to more than 0 and at most 1, not {options}")
+    options["scale"] = scale_option(scale, scorer=_SCORER)
     expected = None if expected_trajectory is None else _expected_option(expected_trajectory)
     return build_judged(
         __file__,
@@ -90,6 +87,7 @@ def trajectory_accuracy_llm(
         model=model,
         language=language,
         prompts=prompts,
+        scale=options["scale"],
         type="trajectory",
         steps=_steps(expected or (), options),
         arguments={"expected_trajectory": expected, **options},
@@ -101,7 +99,7 @@ def _steps(
     expected: Sequence[Mapping[str, Any]], options: Mapping[str, Any]
 ) -> Mapping[StepName, Asked | StepFunction]:
     def look(ctx: StepContext) -> Findings | Declined:
-        path = ctx.run.once(_path_of)
+        path = ctx.run.once(path_of)
         if not has_request(path.run):
             return NO_QUESTION
         if not path.steps and not path.run.once(answer_of):
@@ -110,7 +108,7 @@ def _steps(
         return Findings(actual_steps=_names(path.steps), has_steps=bool(path.steps), expected_steps=_names(wanted))
 
     def to_judge(ctx: StepContext) -> Mapping[str, str]:
-        path, wanted = ctx.run.once(_path_of), _expected_of(ctx.run, expected)
+        path, wanted = ctx.run.once(path_of), _expected_of(ctx.run, expected)
         return {
             "question": request_shown(ctx, path.run),
             "answer": ctx.fence(path.run.once(answer_of), "answer"),
@@ -121,7 +119,7 @@ def _steps(
         }
 
     def to_explain(ctx: StepContext) -> Mapping[str, str]:
-        path, said = ctx.run.once(_path_of), ctx.analyze
+        path, said = ctx.run.once(path_of), ctx.analyze
         verdicts = [
             {**entry, "was_extra": entry["id"] in said["extra_steps"]} for entry in said["step_evaluations"]
         ]  # fmt: skip
@@ -131,7 +129,7 @@ def _steps(
                 ctx, [{"name": step["name"]} for step in path.steps], name="steps", verdicts=verdicts
             ),
             "missing": numbered(ctx, without_blanks(said["missing_steps"]), name="missing"),
-            **told_score(ctx, 1),
+            **told_score(ctx, options["scale"]),
         }
 
     return {
@@ -152,23 +150,23 @@ def _steps(
 
 
 def formula(analysis: Mapping[str, Any], options: Mapping[str, Any]) -> float | Declined:
-    """Necessary * share + in_order * share - missing_penalty * missing / (steps + missing), 0 to 1, two decimals.
+    """Necessary * share + in_order * share - missing_penalty * missing / (steps + missing), 0 to 1, * scale.
 
     *analysis*: `step_evaluations`, each with `was_necessary` and `was_in_order`; `extra_steps`, the ids (or the names,
     as in `step_name`) of steps that count as unnecessary, one that was not judged as one step more; `missing_steps`,
     texts. The last two may be left out. Without evaluations: 0 when some are missing, else 0.5 when some are extra,
-    else 1.
+    else 1. Rounded to two decimals.
 
     >>> step = {"was_necessary": True, "was_in_order": True}
     >>> formula({"step_evaluations": [step], "missing_steps": ["pay"]}, {})
     0.95
     """
-    used = {**_DEFAULTS, **options}
+    used = {**_DEFAULTS, "scale": 1.0, **options}
     judged = analysis["step_evaluations"]
     missing = len(without_blanks(analysis.get("missing_steps") or ()))
     extra = {_word(one) for one in analysis.get("extra_steps") or ()}
     if not judged:
-        return 0.0 if missing else 0.5 if extra else 1.0
+        return (0.0 if missing else 0.5 if extra else 1.0) * float(used["scale"])
     names = [{_word(entry[key]) for key in ("id", "step_name") if key in entry} for entry in judged]
     total = len(judged) + len(extra.difference(*names))
     necessary = sum(
@@ -177,7 +175,7 @@ def formula(analysis: Mapping[str, Any], options: Mapping[str, Any]) -> float | 
     in_order = sum(entry["was_in_order"] is True for entry in judged)
     score = used["necessary"] * necessary / total + used["in_order"] * in_order / len(judged)
     score -= used["missing_penalty"] * missing / (len(judged) + missing)
-    return round_to_two_decimals(min(1.0, max(0.0, score)))
+    return rounded(min(1.0, max(0.0, score)) * used["scale"], used["scale"])
 
 
 def _unnamed(analysis: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -188,59 +186,28 @@ def _unnamed(analysis: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _word(value: Any) -> str:
-    return str(value).strip().lower()
+    number = int(value) if isinstance(value, float) and value.is_integer() else value  # 2.0 is the step 2
+    return str(number).strip().lower()
 
 
-_once = each_once("step_evaluations", lambda ctx: range(1, len(ctx.run.once(_path_of).steps) + 1))
+_once = each_once("step_evaluations", lambda ctx: range(1, len(ctx.run.once(path_of).steps) + 1))
 
 
 def _each_step(ctx: StepContext, answer: Mapping[str, Any]) -> str | None:
-    count = len(ctx.run.once(_path_of).steps)
+    count = len(ctx.run.once(path_of).steps)
     strange = [str(one) for one in answer["extra_steps"] if not 1 <= one <= count]
     said = f"extra_steps has ids that were not given: {', '.join(strange[:12])}" if strange else None
     return _once(ctx, answer) or said
 
 
-# ── the steps, as the judge is shown them ──────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class _Path(Value):
-    """*steps*: of every depth, depth first. *run*: the one that has the messages."""
-
-    steps: tuple[Mapping[str, Any], ...]
-    run: ScorerRun
-
-
-def _path_of(run: ScorerRun) -> _Path:
-    """The path of a run. A view for `run.once`."""
-    if run.trajectory is not None:
-        return _Path(_flat(_steps_in(run.trajectory) or (), "trajectory"), run)
-    output = run.output
-    is_path = isinstance(output, Trajectory) or (
-        isinstance(output, Mapping) and isinstance(output.get("steps"), list) and "role" not in output
-    )
-    if not is_path:
-        return _Path(tuple(_call_step(call) for call in run.tool_calls), run)
-    raw = _given(output).get("raw_output", MISSING)
-    steps = _flat(_steps_in(output) or (), "output")
-    return _Path(steps, run.replace(output=[] if raw is MISSING or raw is None else raw))
-
-
-def _call_step(call: ToolCall) -> Mapping[str, Any]:
-    known = {"arguments": call.args, "result": call.result, "error": MISSING if call.error is None else call.error}
-    shown_fields = {name: value for name, value in known.items() if value is not MISSING}
-    return {"name": call.name, "type": "tool_call", **shown_fields}
-
-
 def _expected_of(run: ScorerRun, own: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
     """The item's expected steps, else the scorer's *own*; an item that expects none leaves the judge to the request."""
-    steps = None if run.expected_trajectory is None else _steps_in(run.expected_trajectory)
-    return own if steps is None else _flat(steps, "expected_trajectory")
+    steps = None if run.expected_trajectory is None else steps_in(run.expected_trajectory)
+    return own if steps is None else flat(steps, "expected_trajectory")
 
 
 def _expected_option(given: Any) -> tuple[Mapping[str, Any], ...]:
-    steps = _flat(_steps_in(given) or (), f"{_SCORER}: expected_trajectory")
+    steps = flat(steps_in(given) or (), f"{_SCORER}: expected_trajectory")
     if not steps:
         raise UsageError(
             f"{_SCORER}: expected_trajectory is a TrajectoryExpectation, or a list of steps or names, with one step or "
@@ -249,51 +216,5 @@ def _expected_option(given: Any) -> tuple[Mapping[str, Any], ...]:
     return steps
 
 
-def _flat(steps: Any, where: str) -> tuple[Mapping[str, Any], ...]:
-    """Steps of every depth, depth first; those within another say within which number."""
-    found: list[Mapping[str, Any]] = []
-    _add(found, steps, where, within={})
-    return tuple(found)
-
-
-def _add(found: list[Mapping[str, Any]], steps: Any, where: str, *, within: Mapping[str, int]) -> None:
-    for at, step in enumerate(steps):
-        made, children = _shown_step(step, f"{where}.steps[{at}]")
-        found.append({**within, **made})
-        _add(found, _steps_in(children) or (), f"{where}.steps[{at}].children", within={"within": len(found)})
-
-
-def _steps_in(value: Any) -> Sequence[Any] | None:
-    """The steps of a trajectory or an expectation, or of a list of them; None when it says nothing of steps."""
-    if isinstance(value, Trajectory | TrajectoryExpectation):
-        return value.steps
-    steps = value.get("steps") if isinstance(value, Mapping) else value
-    if steps is None or (isinstance(steps, Sequence) and not isinstance(steps, str | bytes)):
-        return steps
-    raise UsageError(f"steps are a list, not {shown(steps)}")
-
-
-def _shown_step(step: Any, where: str) -> tuple[Mapping[str, Any], Any]:
-    """What the judge sees of a step, its name first; and its children."""
-    if isinstance(step, str):
-        step = {"name": step}
-    if not isinstance(step, Step | ExpectedStep | Mapping):
-        raise UsageError(f"{where} is a step, a mapping with a name, or a name, not {shown(step)}")
-    known = {name: value for name, value in _given(step).items() if value is not None and value is not MISSING}
-    name, children = known.pop("name", None), known.pop("children", ())
-    if not isinstance(name, str) or not name.strip():
-        raise UsageError(f"{where} has no name: {shown(step)}")
-    more = known.pop("fields", {}) if isinstance(step, ExpectedStep) else {}
-    every = {_RENAMED.get(key, key): value for key, value in (known | dict(more)).items() if key not in _NOT_SHOWN}
-    return {"name": name, **every}, children
-
-
-def _given(value: Any) -> dict[str, Any]:
-    """The fields of a value or a mapping, by their names in snake case."""
-    if isinstance(value, Mapping):
-        return {_HUMP.sub(lambda found: "_" + found[1].lower(), str(key)): item for key, item in value.items()}
-    return {at.name: getattr(value, at.name) for at in fields(value)}
-
-
-def _names(steps: Iterator[Mapping[str, Any]] | Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def _names(steps: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     return tuple(step["name"] for step in steps)
