@@ -57,7 +57,7 @@ def test_what_has_no_id_is_called_by_its_place():
         ("Must do:\n[ ] a\n[x] b", ["a", "b"]),
         ("Must do:\nNames the price", ["Must do:", "Names the price"]),
         ("- Names the price\n  in euros\n- Is kind", ["Names the price in euros", "Is kind"]),
-        ("1. a\n\n   more of a\nHeading\n   indented below it\n2. b", ["a more of a", "b"]),
+        ("1. a\n   more of a\nHeading:\n2. b", ["a more of a", "b"]),
         ("- a\n  - b\n    more of b", ["a", "b more of b"]),
         ("--- and -- are not used", ["--- and -- are not used"]),
     ],
@@ -125,3 +125,9 @@ def test_what_is_written_of_criteria_makes_them_again():
 def test_a_report_is_in_the_order_of_the_criteria():
     said = [{"id": "c2", "reasoning": "", "satisfied": True}, {"id": "c1", "reasoning": "r", "satisfied": False}]
     assert report([Criterion("c1", "a"), Criterion("c2", "b")], said) == "[ ] c1: a - r\n[x] c2: b"
+
+
+def test_a_line_without_a_marker_among_marked_ones_is_a_criterion_all_the_same():
+    """Left out by mistake, it would pass unjudged."""
+    assert described("- a\nis polite\n- b") == ["a", "is polite", "b"]
+    assert described("- a\n* b\n3. c\n\n  d") == ["a", "b", "c", "d"]

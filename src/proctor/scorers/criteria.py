@@ -27,6 +27,8 @@ _NO_CRITERION: Final = re.compile(
 )
 """A heading, a ruler, the ruler of a table."""
 
+_INTRODUCES: Final = (":", "\uff1a")
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Criterion(Value):
@@ -40,9 +42,9 @@ class Criterion(Value):
 def criteria_from(given: Any, *, whose: str, optional: bool = True) -> tuple[Criterion, ...]:
     r"""The criteria in a checklist, a line for each, or in a list of texts and mappings.
 
-    List markers and boxes before a line are no part of it. Where some lines have list markers, those without one are
-    headings and left out; a line that is indented below one goes on with it. Headings with #, rulers and the rulers of
-    tables are left out everywhere. A mapping has a `description`, and may have an `id` and, if they may be *optional*,
+    List markers and boxes before a line are no part of it; a line that is indented right below one goes on with it.
+    Left out are headings with #, rulers, the rulers of tables, and where some lines have list markers those without one
+    that end in a colon. A mapping has a `description`, and may have an `id` and, if they may be *optional*,
     `required`; what has no id is c1, c2 ... by its place. Raises `UsageError`, which names *whose* criteria they are,
     for what is neither, for none at all, and for ids that stand twice.
 
@@ -96,7 +98,7 @@ def _lines_of(checklist: str) -> list[str]:
     for line in checklist.splitlines():
         text = line.strip()
         if not text or _NO_CRITERION.fullmatch(text):
-            indent = -1 if text else indent
+            indent = -1
             continue
         marker = _MARKER.match(text)
         is_marked = bool(marker and marker[0])
@@ -106,7 +108,7 @@ def _lines_of(checklist: str) -> list[str]:
         indent = len(line) - len(line.lstrip()) if is_marked else -1
         found.append((is_marked, text[len(marker[0]) :].strip() if marker else text))
     is_list = any(is_marked and text for is_marked, text in found)
-    return [text for is_marked, text in found if text and (is_marked or not is_list)]
+    return [text for is_marked, text in found if text and (is_marked or not (is_list and text.endswith(_INTRODUCES)))]
 
 
 def _criterion(given: Any, at: int, *, whose: str, optional: bool) -> Criterion:
