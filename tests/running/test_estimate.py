@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from proctor import Eval, checks, create_scorer, not_scorable, run_evals_sync, scorer
+from proctor import Eval, Item, checks, create_scorer, not_scorable, run_evals_sync, scorer, scorers
 from proctor.errors import UsageError
 from proctor.judging.judge import Judge
 from proctor.judging.model import ModelCall
@@ -12,6 +12,7 @@ from proctor.judging.tokens import estimated_tokens
 from proctor.running.estimate import estimate_plan
 from proctor.running.plan import make_plan
 from proctor.scoring.steps import Prompt
+from proctor.testing import ScriptedModel
 from tests.running.judged import charging, fair
 
 SAVED = [{"id": name, "output": name * 30} for name in "abcd"]
@@ -93,7 +94,9 @@ def test_what_ends_before_the_judge_costs_nothing():
 
     judged = fair(charging()).preprocess(only_short)
     (step,) = estimated(data=SAVED, scorers=[judged]).steps
-    assert counts(step) == {"calls": 2, "assumed": 0, "cached": 0, "spared": 2}
+    assert counts(step) == {"calls": 2, "assumed": 0, "cached": 0, "spared": 1}
+    assert step.broken == 1
+    assert step.problem.startswith("ValueError in preprocess: b (test_estimate.py:")
 
 
 def test_a_prompt_that_declines_costs_nothing():
@@ -201,3 +204,29 @@ def test_it_is_plain_data():
     assert (written["name"], written["items"], written["budget"]) == ("desk", 4, "$5.00")
     assert written["judges"][0]["once"]["calls"] == written["once"]["calls"] == 4
     assert written["once"]["cost_usd"]["source"] == "prices 1"
+
+
+def test_what_fails_before_the_judge_is_told_apart_from_what_declines():
+    def create(ctx):
+        if ctx.run.text.startswith("It"):
+            raise KeyError("last_week")
+        return not_scorable("no policy")
+
+    made = create_scorer(id="s", judge=Judge(ScriptedModel([{"score": 1}]), instructions="x"))
+    step = estimated(data=[Item("?", output="It is"), Item("?", output="No")],
+                     scorers=[made.generate_score(Prompt("p", create=create))]).steps[0]  # fmt: skip
+    assert (step.spared, step.broken, step.once.calls) == (1, 1, 0)
+    assert "KeyError" in step.problem
+    assert "last_week" in step.problem
+
+
+def test_each_judge_of_a_panel_is_counted():
+    model = ScriptedModel([{"reasoning": "r", "satisfied": True}])
+    jury = scorers.panel([scorers.multi_turn_judge("kind", model=model) for _ in range(3)])
+    estimate = estimated(data=[Item("?", output="x"), Item("?", output="y")], scorers=[jury])
+    assert [(step.step, step.once.calls, step.assumed) for step in estimate.steps] == [
+        ("1.analyze", 2, 0),
+        ("2.analyze", 2, 0),
+        ("3.analyze", 2, 0),
+    ]
+    assert model.calls == []

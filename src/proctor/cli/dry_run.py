@@ -11,6 +11,7 @@ from proctor.cli.streams import say
 from proctor.data.shown import plural
 from proctor.data.usage import Cost
 from proctor.data.width import printable, wrapped
+from proctor.errors import cut
 from proctor.running.estimate import estimate_plan
 from proctor.running.estimated import PlanEstimate, StepEstimate
 from proctor.running.plan import Plan
@@ -67,6 +68,8 @@ def _step(step: StepEstimate) -> str:
         parts.append(f"{step.cached:,} more are in the cache")
     if step.spared:
         parts.append(f"nothing to ask in {plural(step.spared, 'row')}")
+    if step.broken:
+        parts.append(f"{plural(step.broken, 'row')} would fail before: {cut(printable(step.problem), 200)}")
     return "; ".join(parts)
 
 

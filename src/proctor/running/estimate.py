@@ -127,8 +127,10 @@ class _Counted:
         outcomes = {outcome.column: outcome for outcome in result.outcomes}
         tokens: int | None = None
         for cell in row.cells:
+            if not cell.scorer.questions:
+                continue
             is_asked = False
-            judge = outcomes[cell.column].judge if cell.scorer.questions else {}
+            judge, failed = outcomes[cell.column].judge, outcomes[cell.column].error
             for before, (name, step) in enumerate(zip(cell.scorer.questions, self.add(cell), strict=True)):
                 record = judge.get(name)
                 if record is not None and record.executions[-1].cached:
@@ -139,6 +141,8 @@ class _Counted:
                 elif is_asked:
                     tokens = _tokens_of(row.item) if tokens is None else tokens
                     step.assume(tokens + WORDS_TOKENS + before * REPLY_TOKENS)
+                elif failed is not None:
+                    step.break_off(str(failed))
                 else:
                     step.spared += 1
 

@@ -37,8 +37,9 @@ class StepEstimate(Value):
     """A judged step of a scorer. *scorer*: its column. *once*: each reply can be used; *most*: each is asked for again.
 
     *assumed*: calls whose prompt cannot be known before, counted in *once*. *cached*: answers that the cache has: they
-    are no calls. *spared*: rows that end before the step, or decline. *guess*: a sentence on which model of the price
-    list may be meant, where it does not know this one.
+    are no calls. *spared*: rows that end before the step, or decline. *broken*: rows that fail before it; *problem*:
+    how the first of them does. *guess*: a sentence on which model of the price list may be meant, where it does not
+    know this one.
     """
 
     model: str
@@ -49,6 +50,8 @@ class StepEstimate(Value):
     assumed: int = 0
     cached: int = 0
     spared: int = 0
+    broken: int = 0
+    problem: str = ""
     guess: str = ""
 
     def to_json(self) -> dict[str, Any]:
@@ -62,6 +65,8 @@ class StepEstimate(Value):
             "assumed": self.assumed,
             "cached": self.cached,
             "spared": self.spared,
+            "broken": self.broken,
+            "problem": self.problem,
         }
 
 

@@ -25,10 +25,11 @@ _PROBLEM = "x" * 300  # as long as what is said of a reply that cannot be used
 
 
 class CountedStep:
-    """A step of a column, and what is known of it so far. *cached*, *spared*: as `StepEstimate` has them."""
+    """A step of a column, and what is known of it so far. The rest: as `StepEstimate` has them."""
 
     def __init__(self, question: Question, *, column: Column, name: str) -> None:
-        self.cached = self.spared = 0
+        self.cached = self.spared = self.broken = 0
+        self.problem = ""
         self._column = column
         self._name = name
         self._model = require_askable(question.judge, whose=question.whose)
@@ -45,6 +46,11 @@ class CountedStep:
     def ask(self, prompt: str) -> None:
         """Count a call with this prompt."""
         self._known.append(self._within(estimated_tokens(prompt)))
+
+    def break_off(self, problem: str) -> None:
+        """Count a row that fails before the step."""
+        self.broken += 1
+        self.problem = self.problem or problem
 
     def assume(self, tokens: int) -> None:
         """Count a call whose prompt is not known; of about so many *tokens* if no other of this step is."""
@@ -70,6 +76,8 @@ class CountedStep:
             assumed=len(assumed),
             cached=self.cached,
             spared=self.spared,
+            broken=self.broken,
+            problem=self.problem,
             guess=getattr(self._model, "guess", "") if self._model.price is None else "",
         )
 
