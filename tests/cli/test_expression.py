@@ -313,3 +313,9 @@ def test_what_a_terminal_could_obey_is_shown_escaped():
 def test_a_name_is_the_same_in_every_form_that_unicode_gives_it():
     """Python folds full-width letters; what they name is still a check."""
     assert read_check("\uff49ncludes('x')").scorer.key == "check-includes[x]"
+
+
+@pytest.mark.parametrize("text", ["faithfulness() >= 0.9", "faithfulness", "panel()"])
+def test_a_scorer_is_no_check_and_is_said_to_be_one(text):
+    with pytest.raises(UsageError, match=r"scorers\.\w+ is a scorer: write it in an eval file, for `proctor run FILE`"):
+        read_check(text)

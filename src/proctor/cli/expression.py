@@ -20,7 +20,7 @@ from typing import Any
 
 from proctor.data.threshold import Threshold
 from proctor.errors import UsageError, cut, did_you_mean, visible
-from proctor.plugins import find, known
+from proctor.plugins import find, import_object, known
 from proctor.scoring.entry import ScorerEntry
 
 __all__ = ["known_checks", "read_check", "read_gate", "signature_of"]
@@ -181,6 +181,8 @@ class _Reader:
         return node.id
 
     def _guess(self, name: str) -> str:
+        if name in import_object("proctor.scorers:__all__"):
+            return f" scorers.{name} is a scorer: write it in an eval file, for `proctor run FILE`."
         return did_you_mean(name, known_checks()) or f" Known: {', '.join(known_checks())}."
 
     def _options(self, call: ast.Call, name: str) -> dict[str, Any]:
