@@ -51,13 +51,14 @@ def test_the_example_of_a_judge_asks_the_model_of_the_environment():
 
 @pytest.mark.slow
 def test_the_example_of_judged_scorers_runs_without_a_key():
-    ran = proctor_run("judged.py")
+    ran = proctor_run("judged.py", COLUMNS="140")
     assert (ran.returncode, ran.stderr) == (3, "")
     assert ran.stdout.startswith("Support answers: SCORED\nfaithful missed its threshold: mean 0.92 < 0.95")
     assert "warranty  faithful: 0.50  That another bicycle is lent is in no document." in ran.stdout
-    told = {line.split("  ")[0]: line for line in ran.stdout.splitlines()}
-    assert "6 of 6" in told["gate safe"]
-    assert "5 of 6" in told["scorer better than last week"]
+    told = " ".join(ran.stdout.split())
+    assert "gate safe 1.00 0.61-1.00 6 of 6 all met" in told
+    assert "scorer better than last week 0.70 0.30-0.93 5 of 6 1 >= 0.5 (n >= 5) met" in told
+    assert "inconsistent: the judge picked the one that was shown first in both orders (1)" in told
 
 
 def proctor_run(place: str, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:

@@ -270,7 +270,7 @@ async def test_why_items_were_declined_is_counted_and_told():
     mean = result.means[0]
     assert mean.declines == (("inconsistent: flip", 2), ("", 1), ("no baseline", 1))
     assert (result.verdict, result.sentence) == ("passed", "1 gate met, gate picky on 1 of 5 alone")
-    told = "gate picky: 2 inconsistent: flip; 1 without a reason; 1 no baseline"
+    told = "gate picky: inconsistent: flip (2); without a reason (1); no baseline (1)"
     assert told in " ".join(str(result).split())
     assert loads(dumps(result)).means == result.means
 
@@ -283,4 +283,4 @@ async def test_declines_are_the_same_whatever_the_order_and_for_very_many_reason
     result = await run_evals(data=[Item("?", output=str(at), id=f"i{at}") for at in range(250)], scorers=[picky])
     mean = result.means[0]
     assert (len(mean.declines), mean.not_scorable) == (200, 250)
-    assert "247 for other reasons" in str(result)
+    assert "for other reasons (247)" in str(result)

@@ -205,13 +205,20 @@ def facts(result):
             *(summary.items, summary.errors, summary.failures, summary.outcome_errors),
             *(dict(summary.not_scorable.by_column), summary.usage, summary.cost),
         ),
-        "means": [replace(mean, duration_ms=None, sentence=unsigned(mean.sentence)) for mean in result.means],
-        "tags": [[replace(mean, duration_ms=None, sentence="") for mean in tag.means] for tag in result.tags],
+        "means": [mean_facts(mean, unsigned(mean.sentence)) for mean in result.means],
+        "tags": [[mean_facts(mean, "") for mean in tag.means] for tag in result.tags],
         "rows": [
             (row.item_id, row.repeat, row.index, row.status, [reply.usage for reply in row.replies], outcomes(row))
             for row in result.items
         ],
     }
+
+
+def mean_facts(mean, sentence):
+    declines = Counter()
+    for reason, count in mean.declines:
+        declines[unsigned(reason)] += count
+    return replace(mean, duration_ms=None, sentence=sentence, declines=tuple(sorted(declines.items())))
 
 
 def outcomes(row):

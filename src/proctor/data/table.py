@@ -192,9 +192,9 @@ def _decline_lines(means: Sequence[Mean], width: int) -> list[str]:
     """Why items were declined, for each column: the most frequent reasons, each with its count."""
     lines = ["What was declined:"]
     for mean in means:
-        told = [f"{count} {reason or 'without a reason'}" for reason, count in mean.declines[:_SHOWN_REASONS]]
+        told = [f"{reason or 'without a reason'} ({count})" for reason, count in mean.declines[:_SHOWN_REASONS]]
         left = mean.not_scorable - sum(count for _, count in mean.declines[:_SHOWN_REASONS])
-        told += [f"{left} for other reasons"] if left else []
+        told += [f"for other reasons ({left})"] if left else []
         if told:
             lines += wrapped(f"  {_place(mean)}: {printable('; '.join(told))}", width, indent="    ")
     return lines
