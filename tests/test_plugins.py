@@ -5,7 +5,8 @@ import pytest
 
 from proctor.errors import UnknownName, UsageError
 from proctor.files.jsonl import read_rows
-from proctor.plugins import find, import_object, known
+from proctor.plugins import find, import_object, known, recognised
+from proctor.running.target import as_target
 
 
 @pytest.fixture
@@ -82,3 +83,32 @@ def test_a_module_that_breaks_is_reported_with_its_cause(tmp_path, monkeypatch):
 def test_nothing_is_looked_up_at_import():
     code = "import sys, proctor, proctor.plugins; sys.exit('importlib.metadata' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_an_object_is_recognised_by_the_package_of_its_class_or_of_a_base():
+    from pydantic_ai import Agent
+    from pydantic_ai.models.test import TestModel
+
+    class Own(Agent):
+        pass
+
+    assert recognised("target", Agent(TestModel())) == "pydantic_ai"
+    assert recognised("target", Own(TestModel())) == "pydantic_ai"
+    assert recognised("target", object()) is None
+    assert recognised("target", print) is None
+
+
+def test_a_package_can_bring_targets_of_its_own(tmp_path, monkeypatch):
+    """By an entry point of the group `proctor.targets` that has the name of the package."""
+    (tmp_path / "myagents.py").write_text(
+        "class Bot:\n    pass\n\n\nclass BotTarget:\n    remembers = durable = may_hang = False\n\n"
+        "    def __init__(self, bot):\n        self.bot = bot\n"
+    )
+    info = tmp_path / "myagents-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: myagents\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[proctor.targets]\nmyagents = myagents:BotTarget\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    bot = import_object("myagents:Bot")()
+    assert recognised("target", bot) == "myagents"
+    assert type(as_target(bot)).__name__ == "BotTarget"

@@ -11,7 +11,7 @@ from typing import Any
 
 from proctor.errors import UnknownName, UsageError, safe_message
 
-__all__ = ["find", "import_object", "known"]
+__all__ = ["find", "import_object", "known", "recognised"]
 
 _OWN: dict[str, dict[str, str]] = {
     "check": {
@@ -47,8 +47,13 @@ _OWN: dict[str, dict[str, str]] = {
     "target": {
         "agent": "proctor.targets.agent:AgentTarget",
         "callable": "proctor.targets.callable:CallableTarget",
+        "pydantic_ai": "proctor.targets.pydantic_ai:PydanticAITarget",
     },
 }
+
+
+def _group(kind: str) -> str:
+    return "proctor.targets" if kind == "target" else f"proctor.{kind}"
 
 
 def find(kind: str, name: str) -> Any:
@@ -58,16 +63,32 @@ def find(kind: str, name: str) -> Any:
         return import_object(own)
     from importlib.metadata import entry_points
 
-    for point in entry_points(group=f"proctor.{kind}", name=name):
+    for point in entry_points(group=_group(kind), name=name):
         return point.load()
     raise UnknownName(kind, name, known(kind))
+
+
+def recognised(kind: str, thing: object) -> str | None:
+    """The name of this kind that goes with an object: the package that its class, or a base of it, is of.
+
+    Nothing is imported to ask. Of two packages the one of the nearer class wins.
+    """
+    packages = dict.fromkeys(base.__module__.partition(".")[0] for base in type(thing).__mro__)
+    packages.pop("builtins", None)
+    own = next((package for package in packages if package in _OWN.get(kind, {})), None)
+    if own is not None:
+        return own
+    from importlib.metadata import entry_points
+
+    names = {point.name for point in entry_points(group=_group(kind))}
+    return next((package for package in packages if package in names), None)
 
 
 def known(kind: str) -> list[str]:
     """The names of this kind: ours, and those that installed packages declare."""
     from importlib.metadata import entry_points
 
-    return sorted({*_OWN.get(kind, {}), *(point.name for point in entry_points(group=f"proctor.{kind}"))})
+    return sorted({*_OWN.get(kind, {}), *(point.name for point in entry_points(group=_group(kind)))})
 
 
 def import_object(path: str) -> Any:

@@ -18,7 +18,7 @@ from proctor.running.eval import Eval
 from proctor.running.limits import MOST_ABANDONED
 from proctor.running.retry import as_retry
 from proctor.running.rows import Row, TurnPlan, context_of
-from proctor.running.target import Call, Target
+from proctor.running.target import Call, Target, kept_with
 from proctor.scoring.failure import failure_from
 
 __all__ = ["Asker", "Conversation"]
@@ -64,6 +64,12 @@ class Asker:
         self._context = evaluation.request_context
         self._abandoned = 0
 
+    def forget(self, conversation: Conversation) -> None:
+        """Tell the target that a conversation is over, where it asks to be told."""
+        drop = getattr(self._target, "forget", None)
+        if drop is not None and conversation.thread_id is not None:
+            drop(conversation.thread_id, resource_id=conversation.resource_id)
+
     async def ask(self, row: Row, conversation: Conversation, *, turn: TurnPlan | None = None) -> Reply:
         """The reply to a row, or to one turn of it. A failure is a reply with an error."""
         if self._target is None:
@@ -80,7 +86,8 @@ class Asker:
             failure = _failure(error)
             # It would grow with each item where a target raises one and the same exception again and again.
             error.__traceback__ = None
-            return Reply(error=failure, duration_ms=_since(began), origin=_origin(conversation))
+            kept = self._settled(kept_with(error))
+            return replace(kept, error=failure, duration_ms=_since(began), origin=_origin(conversation))
         duration = _since(began) if reply.duration_ms is None else reply.duration_ms
         origin = _origin(conversation, reply.origin)
         if type(reply) is not Reply:

@@ -96,6 +96,12 @@ class RowRunner:
 
     async def _conversation(self, row: Row, earlier: Sequence[Reply], have: Have) -> ItemResult:
         conversation = Conversation(row, self._evaluation, earlier=earlier)
+        try:
+            return await self._turns(row, conversation, earlier, have)
+        finally:
+            self._asker.forget(conversation)
+
+    async def _turns(self, row: Row, conversation: Conversation, earlier: Sequence[Reply], have: Have) -> ItemResult:
         replies: list[Reply] = []
         turns: list[TurnOutcomes] = []
         why: Why | None = None

@@ -65,6 +65,8 @@ def _planned(evaluation: Eval) -> Plan:
     gates = read_cells(evaluation.gates, "gate", where="gates")
     scorers = read_cells(evaluation.scorers, "scorer", where="scorers")
     target = None if evaluation.target is None else as_target(evaluation.target)
+    if (check := getattr(target, "check_options", None)) is not None:  # what a target takes only it can know
+        check({name: value for name, value in (evaluation.target_options or {}).items() if name != "memory"})
     remembered = not is_stream(evaluation.data) or evaluation.recorder is not None or evaluation.keep == "all"
     maker = RowMaker(gates, scorers, has_target=target is not None, unique_ids=remembered)
     if is_stream(evaluation.data):

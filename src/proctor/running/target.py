@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,10 +11,10 @@ from proctor.data.item import Item
 from proctor.data.reply import Reply
 from proctor.data.value import Value
 from proctor.errors import UsageError
-from proctor.plugins import find, import_object
+from proctor.plugins import find, import_object, recognised
 from proctor.scoring.callables import is_async
 
-__all__ = ["Call", "Target", "as_target", "has_durable_threads"]
+__all__ = ["Call", "Target", "as_target", "has_durable_threads", "keep_with", "kept_with"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -40,6 +41,9 @@ class Target(Protocol):
     *remembers*: whether it keeps what was said in a thread. *durable*: whether what was said in a thread outlives the
     process, or there is nothing to remember, so that a conversation that broke off can go on at its next turn.
     *may_hang*: whether a call that is given up stays behind on a thread, so that too many of those must not be made.
+
+    One may have two methods more: `forget(thread_id, *, resource_id)` is called when a conversation is over, and
+    `check_options(options)` when a run is planned: it raises for `target_options` that it does not take.
     """
 
     remembers: bool
@@ -64,6 +68,28 @@ class _OwnTarget:
         given = await self.thing.reply(call)
         return given if isinstance(given, Reply) else Reply(output=given)
 
+    def forget(self, thread_id: str, *, resource_id: str | None = None) -> None:
+        drop = getattr(self.thing, "forget", None)
+        if drop is not None:
+            drop(thread_id, resource_id=resource_id)
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        check = getattr(self.thing, "check_options", None)
+        if check is not None:
+            check(options)
+
+
+def keep_with(error: BaseException, reply: Reply) -> None:
+    """Keep with an exception what there is of the reply that it ended: messages so far, and what they took."""
+    with suppress(AttributeError, TypeError):  # one with slots
+        error.__proctor_reply__ = reply  # type: ignore[attr-defined]  # ours, and any exception may be it
+
+
+def kept_with(error: BaseException) -> Reply:
+    """What was kept so; of most exceptions, nothing."""
+    kept = getattr(error, "__proctor_reply__", None)
+    return kept if isinstance(kept, Reply) else Reply()
+
 
 def has_durable_threads(thing: Any) -> bool:
     """Whether an agent or a function says, by `durable_threads = True`, that its threads outlive the process."""
@@ -79,7 +105,10 @@ def as_target(thing: Any) -> Target:
             return _OwnTarget(thing)
         if is_async(getattr(thing, "generate", None)):
             return find("target", "agent")(thing)  # type: ignore[no-any-return]  # the table says what it is
+        framework = recognised("target", thing)
+        if framework is not None:
+            return find("target", framework)(thing)  # type: ignore[no-any-return]  # as above
     if callable(thing):
         return find("target", "callable")(thing)  # type: ignore[no-any-return]  # as above
-    kinds = "a callable, an agent with `async def generate(...)`, or 'package.module:name'"
+    kinds = "a callable, an agent of pydantic-ai or with `async def generate(...)`, or 'package.module:name'"
     raise UsageError(f"target must be {kinds}, not {type(thing).__name__}")
