@@ -209,3 +209,22 @@ async def test_an_input_of_messages_is_the_history_and_the_last_of_them_the_prom
             ("ModelRequest", ["Bye"]),
         ]
     ]
+
+
+async def test_of_a_turn_that_fails_only_what_it_did_itself_is_kept():
+    def weather(city):
+        if city == "Paris":
+            raise ValueError("the line is cut")
+        return "sunny"
+
+    given = [
+        {"role": "system", "content": "s"},
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": "Yes?"},
+    ]
+    turns = [Turn([*given, {"role": "user", "content": "Rome?"}]), Turn("And Paris?"), Turn("And Brooklyn?")]
+    result = await run_evals(target=agent(weather), data=[Item(turns=turns)], scorers=[checks.includes("x")])
+    first, second = result.items[0].replies
+    assert first.error is None
+    assert [message.text for message in second.output] == ["Let me see."]
+    assert second.output[0].parts[-1].args == {"city": "Paris"}

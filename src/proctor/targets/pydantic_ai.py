@@ -64,7 +64,8 @@ class PydanticAITarget:
             try:
                 result = await self.agent.run(prompt, message_history=history or None, usage=used, **_arguments(call))
             except Exception as error:
-                so_far = seen(captured[len(history) :])
+                this = captured[-1].run_id if captured else None  # before it may stand what was said in earlier ones
+                so_far = seen([message for message in captured if message.run_id == this])
                 keep_with(error, Reply(output=so_far or MISSING, usage=_usage_of(used), cost=_cost_of(used)))
                 raise
         if thread:
