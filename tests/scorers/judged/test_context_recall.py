@@ -154,3 +154,9 @@ def test_the_formula_divides_by_the_claims_and_never_exceeds_the_scale():
     said = [{"verdict": " YES"}, {"verdict": "yes"}, {"verdict": "perhaps"}]
     assert formula({"claims": ["a", "b", "c"], "verdicts": said}, {"scale": 1}) == 0.67
     assert formula({"claims": [], "verdicts": []}, {}).reason == "the ground truth makes no claims"
+
+
+async def test_claims_that_the_judge_adds_to_its_verdicts_do_not_make_the_whole_smaller():
+    said = {**verdicts("yes", "no"), "claims": ["one"]}
+    outcome, _ = await outcome_of(context_recall, [CLAIMS, said, "why"], output="x", ground_truth="t", context="c")
+    assert outcome.score == 0.5

@@ -112,7 +112,7 @@ def _steps(source: ContextSource, options: Mapping[str, Any]) -> Mapping[StepNam
             check=each_once("verdicts", lambda ctx: range(1, len(_claims(ctx)) + 1)),
             is_slow=source.is_slow,
         ),
-        "generate_score": lambda ctx: formula({"claims": _claims(ctx), **ctx.analyze}, options),
+        "generate_score": lambda ctx: formula({**ctx.analyze, "claims": _claims(ctx)}, options),
         "generate_reason": Asked("Says why", material=to_explain, places=("score", "scale", "verdicts")),
     }
 
