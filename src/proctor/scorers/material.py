@@ -22,6 +22,7 @@ __all__ = [
     "NO_CLAIMS",
     "NO_CONTEXT",
     "NO_QUESTION",
+    "answer_given",
     "answer_of",
     "before_answer",
     "exchange_shown",
@@ -43,6 +44,11 @@ NO_CLAIMS: Final = not_scorable("the answer makes no claims")
 def answer_of(run: ScorerRun) -> str:
     """The last thing that the assistant said in the output; empty when it said nothing. A view for `run.once`."""
     return run.texts[-1].strip() if run.texts else ""
+
+
+def answer_given(run: ScorerRun) -> str | Declined:
+    """The same, or a decline when it said nothing. A view for `run.once`."""
+    return run.once(answer_of) or NO_ANSWER
 
 
 def question_of(run: ScorerRun) -> str:

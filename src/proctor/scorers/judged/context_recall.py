@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from proctor.scorers.build_judged import Asked, build_judged, judged, object_of, rounded, told_score
+from proctor.scorers.build_judged import build_judged, judged, rounded
+from proctor.scorers.claims import claims_steps
 from proctor.scorers.material import truth_of
-from proctor.scorers.numbered import each_once, judged_lines, list_of, numbered, without_blanks
 from proctor.scorers.options import scale_option
 from proctor.scorers.sources import ContextSource
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
-from proctor.scoring.steps import Declined, StepContext, StepFunction, StepName, not_scorable
+from proctor.scoring.steps import Declined, not_scorable
 
 __all__ = ["context_recall", "formula"]
 
 _TRUTH_WITHOUT_CLAIMS: Final = not_scorable("the ground truth makes no claims")
-_CLAIMS = object_of(claims={"type": "array", "items": {"type": "string"}})
-_VERDICTS = object_of(verdicts=list_of(reason="string", verdict={"enum": ["yes", "no"]}))
 
 
 @judged
@@ -67,54 +65,20 @@ def context_recall(
         language=language,
         prompts=prompts,
         scale=options["scale"],
-        steps=_steps(source, options),
+        steps=claims_steps(
+            source,
+            text=truth_of,
+            place="ground_truth",
+            words=("yes", "no"),
+            no_claims=_TRUTH_WITHOUT_CLAIMS,
+            score=lambda found: formula(found, options),
+            scale=options["scale"],
+            asks=("Lists the claims of the ground truth", "Looks for each claim in the context"),
+            shows_exchange=False,
+        ),
         arguments={"context": source.given, "context_extractor": context_extractor},
         defaults={"context": None, "context_extractor": None},
     )
-
-
-def _steps(source: ContextSource, options: Mapping[str, Any]) -> Mapping[StepName, Asked | StepFunction]:
-    def to_extract(ctx: StepContext) -> Mapping[str, str] | Declined:
-        truth, pieces = ctx.run.once(truth_of), ctx.run.once(source)
-        if isinstance(truth, Declined):
-            return truth
-        if isinstance(pieces, Declined):
-            return pieces
-        return {"ground_truth": ctx.fence(truth, "ground_truth")}
-
-    def to_attribute(ctx: StepContext) -> Mapping[str, str] | Declined:
-        claims, pieces = _claims(ctx), ctx.run.once(source)
-        if isinstance(pieces, Declined):
-            return pieces
-        if not claims:
-            return _TRUTH_WITHOUT_CLAIMS
-        return {"context": numbered(ctx, pieces, name="context"), "claims": numbered(ctx, claims, name="claims")}
-
-    def to_explain(ctx: StepContext) -> Mapping[str, str]:
-        verdicts = judged_lines(ctx, _claims(ctx), verdicts=ctx.analyze["verdicts"])
-        return {"verdicts": verdicts, **told_score(ctx, options["scale"])}
-
-    return {
-        "preprocess": Asked(
-            "Lists the claims of the ground truth",
-            material=to_extract,
-            places=("ground_truth",),
-            needed=("ground_truth",),
-            output=_CLAIMS,
-            is_slow=source.is_slow,
-        ),
-        "analyze": Asked(
-            "Looks for each claim in the context",
-            material=to_attribute,
-            places=("claims", "context"),
-            needed=("claims", "context"),
-            output=_VERDICTS,
-            check=each_once("verdicts", lambda ctx: range(1, len(_claims(ctx)) + 1)),
-            is_slow=source.is_slow,
-        ),
-        "generate_score": lambda ctx: formula({**ctx.analyze, "claims": _claims(ctx)}, options),
-        "generate_reason": Asked("Says why", material=to_explain, places=("score", "scale", "verdicts")),
-    }
 
 
 def formula(analysis: Mapping[str, Any], options: Mapping[str, Any]) -> float | Declined:
@@ -131,7 +95,3 @@ def formula(analysis: Mapping[str, Any], options: Mapping[str, Any]) -> float | 
     found = [entry["verdict"].strip().lower() for entry in analysis["verdicts"]].count("yes")
     scale = options.get("scale", 1.0)
     return rounded(min(1.0, found / claims) * scale, scale)
-
-
-def _claims(ctx: StepContext) -> list[str]:
-    return without_blanks(ctx.preprocess["claims"])

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from proctor.scorers.build_judged import Asked, build_judged, judged, object_of, rounded, told_score
-from proctor.scorers.material import NO_ANSWER, NO_CLAIMS, answer_of, exchange_shown
-from proctor.scorers.numbered import each_once, judged_lines, list_of, numbered, without_blanks
+from proctor.scorers.build_judged import build_judged, judged, rounded
+from proctor.scorers.claims import claims_steps
+from proctor.scorers.material import NO_CLAIMS, answer_given
 from proctor.scorers.options import scale_option
 from proctor.scorers.sources import ContextSource
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
-from proctor.scoring.steps import Declined, StepContext, StepFunction, StepName
+from proctor.scoring.steps import Declined
 
 __all__ = ["formula", "hallucination"]
-
-_CLAIMS = object_of(claims={"type": "array", "items": {"type": "string"}})
-_VERDICTS = object_of(verdicts=list_of(reason="string", verdict={"enum": ["yes", "no"]}))
 
 
 @judged
@@ -66,61 +63,20 @@ def hallucination(
         prompts=prompts,
         scale=options["scale"],
         better="lower",
-        steps=_steps(source, options),
+        steps=claims_steps(
+            source,
+            text=answer_given,
+            place="answer",
+            words=("yes", "no"),
+            no_claims=NO_CLAIMS,
+            score=lambda found: formula(found, options),
+            scale=options["scale"],
+            asks=("Lists the claims of the answer", "Looks for each claim in the context"),
+            shows_exchange=True,
+        ),
         arguments={"context": source.given, "context_extractor": context_extractor},
         defaults={"context": None, "context_extractor": None},
     )
-
-
-def _steps(source: ContextSource, options: Mapping[str, Any]) -> Mapping[StepName, Asked | StepFunction]:
-    def to_extract(ctx: StepContext) -> Mapping[str, str] | Declined:
-        answer, pieces = ctx.run.once(answer_of), ctx.run.once(source)
-        if isinstance(pieces, Declined):
-            return pieces
-        return {"answer": ctx.fence(answer, "answer")} if answer else NO_ANSWER
-
-    def to_compare(ctx: StepContext) -> Mapping[str, str] | Declined:
-        claims, pieces = _claims(ctx), ctx.run.once(source)
-        if isinstance(pieces, Declined):
-            return pieces
-        if not claims:
-            return NO_CLAIMS
-        return {"claims": numbered(ctx, claims, name="claims"), "context": numbered(ctx, pieces, name="context")}
-
-    def to_explain(ctx: StepContext) -> Mapping[str, str] | Declined:
-        pieces = ctx.run.once(source)
-        if isinstance(pieces, Declined):
-            return pieces
-        return {
-            **exchange_shown(ctx),
-            "context": numbered(ctx, pieces, name="context"),
-            "verdicts": judged_lines(ctx, _claims(ctx), verdicts=ctx.analyze["verdicts"]),
-            **told_score(ctx, options["scale"]),
-        }
-
-    return {
-        "preprocess": Asked(
-            "Lists the claims of the answer",
-            material=to_extract,
-            places=("answer",),
-            needed=("answer",),
-            output=_CLAIMS,
-            is_slow=source.is_slow,
-        ),
-        "analyze": Asked(
-            "Looks for each claim in the context",
-            material=to_compare,
-            places=("claims", "context"),
-            needed=("claims", "context"),
-            output=_VERDICTS,
-            check=each_once("verdicts", lambda ctx: range(1, len(_claims(ctx)) + 1)),
-            is_slow=source.is_slow,
-        ),
-        "generate_score": lambda ctx: formula(ctx.analyze, options),
-        "generate_reason": Asked(
-            "Says why", material=to_explain, places=("score", "scale", "question", "answer", "context", "verdicts")
-        ),
-    }
 
 
 def formula(analysis: Mapping[str, Any], options: Mapping[str, Any]) -> float | Declined:
@@ -134,7 +90,3 @@ def formula(analysis: Mapping[str, Any], options: Mapping[str, Any]) -> float | 
         return NO_CLAIMS
     scale = options.get("scale", 1.0)
     return rounded(verdicts.count("yes") / len(verdicts) * scale, scale)
-
-
-def _claims(ctx: StepContext) -> list[str]:
-    return without_blanks(ctx.preprocess["claims"])
