@@ -1,4 +1,4 @@
-"""Claims that are looked for in a context: what several scorers ask, in their own words and with their own arithmetic."""
+"""Claims that are looked for in a context: what several scorers ask, in words and with arithmetic of their own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from proctor.scorers.build_judged import Asked, object_of, told_score
-from proctor.scorers.material import answer_of, question_shown
+from proctor.scorers.material import exchange_shown
 from proctor.scorers.numbered import each_once, judged_lines, list_of, numbered, without_blanks
 from proctor.scorers.sources import ContextSource
 from proctor.scoring.run import ScorerRun
@@ -41,8 +41,10 @@ def claims_steps(
 
     def to_extract(ctx: StepContext) -> Mapping[str, str] | Declined:
         given, pieces = ctx.run.once(text), ctx.run.once(source)
-        if isinstance(given, Declined) or isinstance(pieces, Declined):
-            return given if isinstance(given, Declined) else pieces  # type: ignore[return-value]  # one of them is
+        if isinstance(given, Declined):
+            return given
+        if isinstance(pieces, Declined):
+            return pieces
         return {place: ctx.fence(given, place)}
 
     def to_look_for(ctx: StepContext) -> Mapping[str, str] | Declined:
@@ -60,12 +62,7 @@ def claims_steps(
         pieces = ctx.run.once(source)
         if isinstance(pieces, Declined):
             return pieces
-        answer = ctx.fence(ctx.run.once(answer_of), "answer")
-        return {
-            "question": question_shown(ctx),
-            "answer": answer,
-            "context": numbered(ctx, pieces, name="context"),
-        } | told
+        return {**exchange_shown(ctx), "context": numbered(ctx, pieces, name="context"), **told}
 
     exchange = ("question", "answer", "context") if shows_exchange else ()
     return {
