@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from proctor.data.reply import ItemResult, Reply
     from proctor.data.result import EvalResult
     from proctor.data.threshold import Threshold
+    from proctor.data.tool_mock import ToolMock
     from proctor.data.value import MISSING
     from proctor.errors import ProctorError, ScorerRunError, UsageError
     from proctor.judging.budget import Budget
@@ -69,6 +70,7 @@ __all__ = [
     "Text",
     "Threshold",
     "ToolCall",
+    "ToolMock",
     "Turn",
     "UsageError",
     "checks",
@@ -120,6 +122,7 @@ _HOME = {
     "Text": "data.message",
     "Threshold": "data.threshold",
     "ToolCall": "data.message",
+    "ToolMock": "data.tool_mock",
     "Turn": "data.item",
     "UsageError": "errors",
     "create_scorer": "scoring.create",

@@ -10,6 +10,7 @@
     ├─ ScorerRunError          a scorer's step failed; holds what the finished steps produced
     ├─ ModelError              a model that judges could not be asked, or its reply not be used; says of which kind
     └─ TargetError             the thing under test failed or was cut short
+        └─ ToolMockError       it called a tool as no mock of the item allows
 
 `except ProctorError` catches all of them. Nothing here imports anything of Proctor's.
 """
@@ -30,6 +31,7 @@ __all__ = [
     "ScoreError",
     "ScorerRunError",
     "TargetError",
+    "ToolMockError",
     "UnknownName",
     "UnreadableMessages",
     "UsageError",
@@ -219,6 +221,17 @@ class TargetError(ProctorError):
     """The thing under test failed, or its reply could not be used."""
 
     code = "RUN_EXPERIMENT_TARGET_FAILED_TO_GENERATE_RESULT"
+
+
+class ToolMockError(TargetError):
+    """A tool was called as the item's mocks do not allow; nothing was called in its place, and the item is an error.
+
+    Its `code`: `TOOL_MOCK_MISMATCH`, there are mocks of the tool and none for these arguments; `TOOL_MOCK_EXHAUSTED`,
+    those that answer such a call have answered already; `TOOL_MOCK_NOT_DECLARED`, there is no mock of the tool, and
+    `unmocked="deny"`.
+    """
+
+    code = "TOOL_MOCK_MISMATCH"
 
 
 def did_you_mean(name: str, options: Iterable[str]) -> str:

@@ -46,7 +46,12 @@ _OWN: dict[str, dict[str, str]] = {
     "store": {"sql": "proctor.storage.store:Store"},
     "target": {
         "agent": "proctor.targets.agent:AgentTarget",
+        "agents": "proctor.targets.openai_agents:OpenAIAgentsTarget",
         "callable": "proctor.targets.callable:CallableTarget",
+        "http": "proctor.targets.http:HttpTarget",
+        "langchain": "proctor.targets.langgraph:LangGraphTarget",
+        "langchain_core": "proctor.targets.langgraph:LangGraphTarget",
+        "langgraph": "proctor.targets.langgraph:LangGraphTarget",
         "pydantic_ai": "proctor.targets.pydantic_ai:PydanticAITarget",
     },
 }

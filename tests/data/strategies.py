@@ -8,7 +8,7 @@ from dataclasses import fields
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from itertools import starmap
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from hypothesis import strategies as st
 
@@ -38,6 +38,7 @@ from proctor.data.result import EvalResult, NotScorableCounts, RunStatus, Summar
 from proctor.data.stored import Page, RowInfo, RunInfo, StoredStatus
 from proctor.data.tags import TagMeans
 from proctor.data.threshold import Threshold
+from proctor.data.tool_mock import ToolMock, ToolReport
 from proctor.data.trajectory import ExpectedStep, Ordering, Step, StepType, Trajectory, TrajectoryExpectation
 from proctor.data.usage import Cost, Usage
 from proctor.data.value import MISSING, Value
@@ -88,8 +89,8 @@ def of(cls: type) -> st.SearchStrategy[Any]:
 @st.composite
 def value_of(draw: Any, cls: type) -> Any:
     """With the required fields, and a few of the others."""
-    if cls is Threshold:
-        return draw(THRESHOLDS)
+    if cls in CONSTRAINED:
+        return draw(CONSTRAINED[cls])
     others = [it.name for it in fields(cls) if has_default(it)]
     chosen = draw(st.sets(st.sampled_from(others), max_size=4)) if others else set()
     names = [it for it in fields(cls) if not has_default(it) or it.name in chosen]
@@ -132,6 +133,18 @@ THRESHOLDS = st.one_of(
     st.builds(Threshold, st.floats(0, 1), st.floats(1, 2), st.floats(0, 1), counts),
     st.builds(Threshold, max=st.integers(0, 3)),
 )
+TOOL_MOCKS = st.one_of(
+    st.builds(
+        ToolMock,
+        st.just("pay"),
+        mappings,
+        output=anything,
+        delay=st.floats(0, 9),
+        match=one_of(Literal["strict", "ignore"]),
+    ),
+    st.builds(ToolMock, st.just("pay"), error=words, repeat=maybe(counts)),
+)
+CONSTRAINED = {Threshold: THRESHOLDS, ToolMock: TOOL_MOCKS}
 OUTCOMES = st.lists(of(Outcome), max_size=2).map(Outcomes)
 
 FIELDS = {
@@ -156,7 +169,9 @@ FIELDS = {
     "Mapping[str, str] | None": maybe(st.dictionaries(words, words, max_size=2)),
     "Mapping[str, JudgeRecord] | None": maybe(st.dictionaries(words, of(JudgeRecord), max_size=2)),
     "Sequence[Any]": some(REFERENCES),  # gates and scorers
-    "tool_mocks": some(anything),
+    "tool_mocks": some(of(ToolMock)),
+    "tuple[ToolCall, ...]": some(of(ToolCall)),
+    "tuple[ToolMock, ...]": some(of(ToolMock)),
     "amount": st.floats(0, 1e15),
     "duration_ms": maybe(st.floats(0, allow_infinity=False)),
     "Sequence[Any] | Missing": one_or_missing(some(anything)),
@@ -215,7 +230,7 @@ VALUES: tuple[type, ...] = (
     JudgeRecord, JudgeTotals, NotScorable, Failure, NotRun, Origin, RunSnapshot, Outcome, Reply, TurnOutcomes,
     ItemResult, Mean, Threshold, NotScorableCounts, Summary, EvalResult, Step, Trajectory, ExpectedStep,
     TrajectoryExpectation, Opaque, AgentReply, Difference, TagMeans, Shortfall, FailedRow, CachedCall, RunInfo,
-    RowInfo, Page,
+    RowInfo, Page, ToolMock, ToolReport,
 )  # fmt: skip
 
 # ── sameness ───────────────────────────────────────────────────────────────────────────────────────────────────────

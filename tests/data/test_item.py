@@ -11,7 +11,10 @@ from proctor.data.codec import dumps, loads
 from proctor.data.item import Item, Turn, derived_id, item_from_mapping
 from proctor.data.message import Message, Text
 from proctor.data.plain import plain
+from proctor.data.tool_mock import ToolMock
 from proctor.data.value import MISSING
+
+PAY = ToolMock("pay", output=None)
 from proctor.errors import EncodingError, UnknownName, UsageError
 
 
@@ -27,9 +30,9 @@ def test_every_label_is_a_label(label):
 
 
 def test_lists_become_tuples():
-    item = Item(turns=[Turn("a", gates=[1], scorers=[2])], gates=[1], scorers=[2], tags=["x"], tool_mocks=[{}])
+    item = Item(turns=[Turn("a", gates=[1], scorers=[2])], gates=[1], scorers=[2], tags=["x"], tool_mocks=[PAY])
     assert item.turns == (Turn("a", gates=(1,), scorers=(2,)),)
-    assert (item.gates, item.scorers, item.tags, item.tool_mocks) == ((1,), (2,), ("x",), ({},))
+    assert (item.gates, item.scorers, item.tags, item.tool_mocks) == ((1,), (2,), ("x",), (PAY,))
     assert Item(inputs=["a", ["b"]]).inputs == ("a", ["b"])
 
 

@@ -13,7 +13,7 @@ from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import FunctionModel
 
 from proctor import Item, checks, run_evals
-from proctor.data.message import Text, ToolCall
+from proctor.data.message import ToolCall
 from proctor.data.read import read_messages
 from tests.support import shared
 
@@ -65,14 +65,12 @@ def replaying(case, turns):
 
 
 def bare(messages):
-    """What was said and called, in order: texts that follow each other in a message are one."""
-    found = []
-    for message in messages:
-        parts = [part for part in message.parts if isinstance(part, Text | ToolCall)]
-        found.append(
-            (message.role, [replace(part, state="done") if isinstance(part, ToolCall) else part for part in parts])
-        )
-    return found
+    """What was said and called, in order; how long it took is of this run."""
+    return [(message.role, [untimed(part) for part in message.parts]) for message in messages]
+
+
+def untimed(part):
+    return replace(part, state="done", duration_ms=None) if isinstance(part, ToolCall) else part
 
 
 @pytest.mark.parametrize("domain", ["tau_airline", "tau_retail"])

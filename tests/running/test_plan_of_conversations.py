@@ -9,6 +9,7 @@ from proctor.running.plan import make_plan
 from tests.running.graded import graded
 
 ONE = graded("one")
+PAY = {"name": "pay", "output": None}
 FINE = {"id": "fine", "turns": [{"input": "x", "scorers": [ONE]}]}
 
 
@@ -55,8 +56,11 @@ def problem(item):
         pytest.param({"inputs": 5}, "inputs must be a list that is not empty, not 5", id="inputs a number"),
         pytest.param({"inputs": ["x"], "stop_on_failure": "no"}, "stop_on_failure is True or False", id="stop text"),
         pytest.param({"inputs": ["x"], "request_context": [1]}, "request_context must be a mapping", id="context"),
-        pytest.param({"inputs": ["x"], "tool_mocks": [{"tool": "pay"}]}, "has tool_mocks, which this", id="mocks"),
-        pytest.param({"inputs": ["x"], "unmocked": "deny"}, "has unmocked, which this version", id="unmocked"),
+        pytest.param({"inputs": ["x"], "tool_mocks": [PAY]}, "has tool_mocks, and this target's tools", id="mocks"),
+        pytest.param({"inputs": ["x"], "unmocked": "deny"}, "has unmocked, and this target's tools", id="unmocked"),
+        pytest.param({"inputs": ["x"], "unmocked": "no"}, "unmocked is 'allow' or 'deny', not 'no'", id="policy"),
+        pytest.param({"inputs": ["x"], "tool_mocks": "pay"}, "tool_mocks must be a list of ToolMocks", id="no list"),
+        pytest.param({"inputs": ["x"], "tool_mocks": ["pay"]}, "tool_mocks[0] must be a ToolMock", id="no mock"),
         pytest.param({"input": "x", "driver": object(), "id": "d"}, "has driver, which this version", id="driver"),
         pytest.param({"input": "x", "metadata": "v1"}, "metadata must be a mapping, not 'v1'", id="metadata"),
     ],
@@ -174,7 +178,7 @@ def test_a_conversation_needs_a_target():
 
 
 def test_a_saved_reply_may_say_how_its_tools_were_mocked():
-    assert make_plan(Eval(data=[Item(output="x", tool_mocks=[{"tool": "pay"}])], scorers=[ONE])).rows
+    assert make_plan(Eval(data=[Item(output="x", tool_mocks=[PAY])], scorers=[ONE])).rows
 
 
 @pytest.mark.parametrize("id", [[1], "", 7.5], ids=repr)

@@ -95,6 +95,13 @@ def command(
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Ask judges anew, also where an answer to the same question is kept.")
     ] = False,
+    record_tools: Annotated[
+        str | None, typer.Option("--record-tools", metavar="F", help="Add to this file what the agent's tools give.")
+    ] = None,
+    replay_tools: Annotated[
+        str | None,
+        typer.Option("--replay-tools", metavar="F", help="Let this file answer for the tools: none is called."),
+    ] = None,
     store: StoreOption = None,
     no_store: NoStore = False,
     json_out: Json = None,
@@ -110,6 +117,8 @@ def command(
         repeats=repeats,
         cache=False if no_cache else None,
         budget=None if budget is None else budget_from(budget),
+        record_tools=record_tools,
+        replay_tools=replay_tools,
     )
     read_filters(changes.filters)  # a mistake is told before the file is loaded
     place = place_of(store, none=no_store)

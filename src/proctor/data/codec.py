@@ -33,6 +33,7 @@ from proctor.data.secrets import safe_json
 from proctor.data.stored import Page, RowInfo, RunInfo
 from proctor.data.tags import TagMeans
 from proctor.data.threshold import Threshold
+from proctor.data.tool_mock import ToolMock, ToolReport
 from proctor.data.trajectory import ExpectedStep, Step, Trajectory, TrajectoryExpectation
 from proctor.data.usage import Cost, Usage
 from proctor.data.value import MISSING, Value, shown
@@ -81,6 +82,8 @@ _CLASSES: tuple[type[Value], ...] = (
     Text,
     Threshold,
     ToolCall,
+    ToolMock,
+    ToolReport,
     Trajectory,
     TrajectoryExpectation,
     Turn,

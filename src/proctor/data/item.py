@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from proctor.data.fields import named_fields, style_of
 from proctor.data.plain import canonical_json
+from proctor.data.tool_mock import as_tool_mock
 from proctor.data.value import MISSING, Missing, Value, freeze
 from proctor.errors import UsageError, cut
 
@@ -44,7 +45,9 @@ class Item(Value):
 
     *ground_truth*: the reference answer or label; None, 0, False and "" are labels too. *context*: texts the answer may
     rest on. *gates*, *scorers*: for this item only. *label*: what a person said of the output. *cluster*: items that
-    are not independent of each other share one. *id*: made from the content when not given.
+    are not independent of each other share one. *id*: made from the content when not given. *tool_mocks*: `ToolMock`s
+    that answer calls of tools in their order; *unmocked*: whether a tool that has none is called (`allow`) or the item
+    is an error (`deny`); None: as the run says.
     """
 
     input: Any = MISSING
@@ -73,6 +76,11 @@ class Item(Value):
 
     def __post_init__(self) -> None:
         freeze(self, ("inputs", "turns", "tool_mocks", "gates", "scorers", "tags"))
+        if type(self.tool_mocks) is tuple and any(isinstance(mock, Mapping) for mock in self.tool_mocks):
+            mocks = enumerate(self.tool_mocks)
+            object.__setattr__(
+                self, "tool_mocks", tuple(as_tool_mock(mock, where=f"tool_mocks[{at}]") for at, mock in mocks)
+            )
 
 
 _HINTS = {
@@ -84,6 +92,7 @@ _HINTS = {
         ("expected", "expected_output", "expectedOutput", "reference", "gold", "target"),
         "Name it ground_truth (proctor score takes --truth KEY).",
     ),
+    **dict.fromkeys(("unmockedToolPolicy", "unmocked_tool_policy"), "Name it unmocked."),
 }
 _NAMES = tuple(field.name for field in fields(Item))
 _HASHED = ("input", "inputs", "turns", "output", "context", "ground_truth")
@@ -143,6 +152,8 @@ def item_from_mapping(row: Mapping[str, Any]) -> Item:
     turns = named.get("turns", MISSING)
     if isinstance(turns, Sequence) and not isinstance(turns, str):
         named["turns"] = tuple(_turn(turn, index) for index, turn in enumerate(turns))
+    if named.get("tool_mocks", ()) is None:
+        del named["tool_mocks"]
     return Item(**named)
 
 

@@ -38,6 +38,8 @@ class ToolCall(Value):
 
     *args*: the arguments, a mapping as a rule; text when the model wrote something that is not JSON; MISSING when none
     were recorded. *result*: MISSING until it came; None is a result. *error*: what the framework said of the failure.
+    *duration_ms*: how long the tool took, where that was seen. *mock*: the place among the item's `tool_mocks`, from 0,
+    of the one that answered; None for a call that no mock answered.
     """
 
     name: str
@@ -46,6 +48,8 @@ class ToolCall(Value):
     result: Any = MISSING
     error: str | None = None
     state: CallState = "called"
+    duration_ms: float | None = None
+    mock: int | None = None
 
     @property
     def made(self) -> bool:

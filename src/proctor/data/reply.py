@@ -8,7 +8,9 @@ from math import inf
 from typing import Any, Literal, TypeAlias
 
 from proctor.data.item import Item
+from proctor.data.message import Message
 from proctor.data.outcome import Failure, Origin, Outcome, Outcomes
+from proctor.data.tool_mock import ToolMock, ToolReport
 from proctor.data.usage import Cost, Usage
 from proctor.data.value import MISSING, Value, shown
 from proctor.errors import UsageError, cut
@@ -94,6 +96,21 @@ class ItemResult(Value):
         if not self.turns:
             return own
         return own + tuple(outcome for turn in self.turns for outcome in (*turn.gates, *turn.scorers))
+
+    @property
+    def tool_report(self) -> ToolReport:
+        """Which calls of tools were answered by the item's mocks, which were live, and which mocks no call came for."""
+        outputs = [reply.output for reply in self.replies if isinstance(reply.output, list | tuple)]
+        said = [it for output in outputs for it in output if isinstance(it, Message)]
+        calls = [call for message in said for call in message.tool_calls]
+        answered = {call.mock for call in calls}
+        unused = [
+            mock
+            for at, mock in enumerate(self.item.tool_mocks)
+            if isinstance(mock, ToolMock) and at not in answered and mock.repeat in (None, self.repeat)
+        ]
+        served = tuple(call for call in calls if call.mock is not None)
+        return ToolReport(served, tuple(call for call in calls if call.mock is None), tuple(unused))
 
     @property
     def duration_ms(self) -> float | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
 from uuid import uuid4
 
 from proctor.bridge import cancel_requests, recordable
+from proctor.data.message import Message
 from proctor.data.outcome import Failure, Origin
 from proctor.data.plain import plain
 from proctor.data.reply import Reply
@@ -18,7 +19,8 @@ from proctor.running.eval import Eval
 from proctor.running.limits import MOST_ABANDONED
 from proctor.running.retry import as_retry
 from proctor.running.rows import Row, TurnPlan, context_of
-from proctor.running.target import Call, Target, kept_with
+from proctor.running.target import Call, Target, keep_with, kept_with, without_place
+from proctor.running.toolbox import Toolbox
 from proctor.scoring.failure import failure_from
 
 __all__ = ["Asker", "Conversation"]
@@ -31,17 +33,21 @@ class Conversation:
     """The thread of one row: fresh for a conversation, else the caller's; and how long its replies may take.
 
     *earlier*: replies of a conversation that broke off: it goes on on their thread, in what is left of its time.
-    *failed*: what the last try ended in, while the next is waited for.
+    *failed*: what the last try ended in, while the next is waited for. *toolbox*: of a target that calls its tools
+    through one.
     """
 
-    __slots__ = ("failed", "left", "resource_id", "thread_id")
+    __slots__ = ("failed", "left", "resource_id", "thread_id", "toolbox")
 
-    def __init__(self, row: Row, evaluation: Eval, *, earlier: Sequence[Reply] = ()) -> None:
+    def __init__(
+        self, row: Row, evaluation: Eval, *, earlier: Sequence[Reply] = (), toolbox: Toolbox | None = None
+    ) -> None:
         memory = (evaluation.target_options or {}).get("memory") or {}
         self.thread_id: str | None = str(uuid4()) if row.turns else memory.get("thread")
         self.resource_id: str | None = memory.get("resource") or self.thread_id
         self.left = evaluation.timeout
         self.failed: BaseException | None = None
+        self.toolbox = toolbox
         if earlier:
             self._go_on(earlier)
 
@@ -60,9 +66,16 @@ class Asker:
         self._target = target
         self._retry = as_retry(evaluation.retries)
         self._timeout = evaluation.timeout
-        self._options = _without_place(evaluation.target_options)
+        self._options = without_place(evaluation.target_options)
         self._context = evaluation.request_context
+        self._evaluation = evaluation
+        self._mocks_tools = getattr(target, "mocks_tools", False)
         self._abandoned = 0
+
+    def conversation(self, row: Row, *, earlier: Sequence[Reply] = ()) -> Conversation:
+        """What a row's replies share. *earlier*: those that are there."""
+        toolbox = _toolbox(row, self._evaluation, earlier) if self._mocks_tools else None
+        return Conversation(row, self._evaluation, earlier=earlier, toolbox=toolbox)
 
     def forget(self, conversation: Conversation) -> None:
         """Tell the target that a conversation is over, where it asks to be told."""
@@ -86,7 +99,7 @@ class Asker:
             failure = _failure(error)
             # It would grow with each item where a target raises one and the same exception again and again.
             error.__traceback__ = None
-            kept = self._settled(kept_with(error))
+            kept = self._read(kept_with(error), conversation.toolbox)
             return replace(kept, error=failure, duration_ms=_since(began), origin=_origin(conversation))
         duration = _since(began) if reply.duration_ms is None else reply.duration_ms
         origin = _origin(conversation, reply.origin)
@@ -100,7 +113,10 @@ class Asker:
         item = row.given
         context = context_of(item, self._context)
         given, at = (item.input, None) if turn is None else (turn.given, turn.index)
-        return _make_call(given, item, at, conversation.thread_id, conversation.resource_id, self._options, context)
+        return _make_call(
+            given, item, at, conversation.thread_id, conversation.resource_id, self._options, context,
+            conversation.toolbox,
+        )  # fmt: skip
 
     async def _within(self, conversation: Conversation, call: Call) -> Reply:
         """All tries, within what is left of the item's time."""
@@ -121,7 +137,9 @@ class Asker:
             failed = conversation.failed
             if failed is None:
                 self._abandoned += self._target is not None and self._target.may_hang
-            raise self._too_long(failed) from failed or error
+            late = self._too_long(failed)
+            keep_with(late, kept_with(error.__cause__ or error))  # what was cancelled had been doing something
+            raise late from failed or error
         finally:
             conversation.left = left - (perf_counter() - began)
 
@@ -131,14 +149,24 @@ class Asker:
 
     async def _tries(self, call: Call, conversation: Conversation) -> Reply:
         tried = 0
+        toolbox = call.toolbox
         while True:
             tried += 1
             conversation.failed = None
+            if toolbox is not None:
+                toolbox.begin()
             try:
-                return self._settled(await self._target.reply(call))  # type: ignore[union-attr]  # checked in `ask`
+                reply = self._read(await self._target.reply(call), toolbox)  # type: ignore[union-attr]  # checked in `ask`
+                if toolbox is not None and toolbox.failure is not None:
+                    keep_with(toolbox.failure, reply)
+                    raise toolbox.failure
+                return reply
             except BaseException as error:
                 if not recordable(error) or cancel_requests() > 0:  # whatever the target made of being stopped
                     raise
+                if toolbox is not None and toolbox.failure is not None:
+                    keep_with(toolbox.failure, kept_with(error))
+                    raise toolbox.failure from (None if error is toolbox.failure else error)
                 wait = self._retry.wait(error, tried=tried)
                 if wait is None:
                     raise
@@ -147,22 +175,25 @@ class Asker:
 
             await asyncio.sleep(wait)
 
-    def _settled(self, reply: Any) -> Reply:
+    def _read(self, reply: Any, toolbox: Toolbox | None = None) -> Reply:
         """What a target gave becomes plain data once, here: scorers see the same now and when it is scored again."""
         if not isinstance(reply, Reply):
             raise TargetError(f"the target's reply() must give a Reply, not {shown(reply)}")
-        if type(reply.output) is str and reply.structured is MISSING:
+        if toolbox is None and type(reply.output) is str and reply.structured is MISSING:
             return reply
-        return replace(reply, output=plain(reply.output), structured=plain(reply.structured))
+        output = plain(reply.output)
+        return replace(
+            reply, output=output if toolbox is None else toolbox.noted(output), structured=plain(reply.structured)
+        )
 
 
-def _without_place(options: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """The options as they go to the target: thread and resource go by themselves."""
-    if options is None or "memory" not in options:
-        return options
-    memory = {name: value for name, value in (options["memory"] or {}).items() if name not in ("thread", "resource")}
-    rest = {name: value for name, value in options.items() if name != "memory"}
-    return {**rest, "memory": memory} if memory else rest or None
+def _toolbox(row: Row, evaluation: Eval, earlier: Sequence[Reply]) -> Toolbox:
+    """The toolbox of a row: of its mocks, those that earlier replies name are used up."""
+    outputs = [reply.output for reply in earlier if isinstance(reply.output, list | tuple)]
+    said = [message for output in outputs for message in output if isinstance(message, Message)]
+    answered = {call.mock for message in said for call in message.tool_calls if call.mock is not None}
+    unmocked = row.item.unmocked or evaluation.unmocked
+    return Toolbox(row.item.tool_mocks, unmocked=unmocked, repeat=row.id[1], answered=answered)
 
 
 def _origin(conversation: Conversation, stated: Origin | None = None) -> Origin | None:

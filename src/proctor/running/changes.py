@@ -18,7 +18,8 @@ __all__ = ["Changes", "changes_from"]
 class Changes(Value):
     """*limit*, *filters*: which items, as `--limit` and `--filter` say it; *only*: those with exactly these ids.
 
-    *concurrency*, *repeats*, *cache*, *budget*: instead of the Eval's. None, and no filter: as the Eval has it.
+    *concurrency*, *repeats*, *cache*, *budget*, *record_tools*, *replay_tools*: instead of the Eval's. None, and no
+    filter: as the Eval has it.
     """
 
     limit: int | None = None
@@ -28,11 +29,13 @@ class Changes(Value):
     repeats: int | None = None
     cache: bool | None = None
     budget: Budget | None = None
+    record_tools: str | None = None
+    replay_tools: str | None = None
 
     def made(self, evaluation: Eval) -> Eval:
         """The evaluation with them. Raises `UsageError` for a filter that cannot be read."""
         choice = replace(read_filters(self.filters, limit=self.limit), only=self.only)
-        names = ("concurrency", "repeats", "cache", "budget")
+        names = ("concurrency", "repeats", "cache", "budget", "record_tools", "replay_tools")
         options: dict[str, Any] = {name: value for name in names if (value := getattr(self, name)) is not None}
         return choose(replace(evaluation, **options), choice)
 
@@ -47,6 +50,8 @@ class Changes(Value):
             "repeats": self.repeats,
             "cache": self.cache,
             "budget": None if self.budget is None else self.budget.to_json(),
+            "record_tools": self.record_tools,
+            "replay_tools": self.replay_tools,
         }
         return {name: value for name, value in whole.items() if value is not None}
 
@@ -63,4 +68,6 @@ def changes_from(options: Mapping[str, Any] | None) -> Changes:
         repeats=given.get("repeats"),
         cache=given.get("cache"),
         budget=as_budget(given.get("budget")),
+        record_tools=given.get("record_tools"),
+        replay_tools=given.get("replay_tools"),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
+from os import PathLike
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from proctor.data.value import Value, freeze
@@ -38,6 +39,9 @@ class Eval(Value):
 
     *target_options*: for the target; of `{"memory": {"resource": ..., "thread": ...}}` the resource is kept for all
     items, the thread for single questions. *request_context*: for the target and scorers; an item's own wins by key.
+    *unmocked*: whether a tool of the target that an item has no mock for is called, `allow`, or the item is an error,
+    `deny`; an item's own wins. *record_tools*: the file that the calls of tools are written to, a line for each row;
+    *replay_tools*: one that was, which answers every call, so that no tool is called.
     *repeats*: how often each item is run; its score is the mean over them, a gate needs every one.
     *timeout*: seconds for the replies of one item, all tries together; *scorer_timeout*: for one scorer on one item.
     *retries*: further tries of a reply that failed in passing, or a `Retry`.
@@ -61,6 +65,9 @@ class Eval(Value):
     budget: Any = None
     target_options: Mapping[str, Any] | None = None
     request_context: Mapping[str, Any] | None = None
+    unmocked: Literal["allow", "deny"] = "allow"
+    record_tools: str | PathLike[str] | None = None
+    replay_tools: str | PathLike[str] | None = None
     repeats: int = 1
     timeout: float | None = None
     scorer_timeout: float | None = None

@@ -147,7 +147,7 @@ def _text(values: list[Any], redacted: Redacted | None = None) -> str:
 def _asked(item: Item) -> list[Any]:
     """What the target is told."""
     turns = () if isinstance(item.turns, Missing) else [turn.input for turn in item.turns]
-    return [item.input, item.inputs, turns, item.output, item.request_context]
+    return [item.input, item.inputs, turns, item.output, item.request_context, item.tool_mocks, item.unmocked]
 
 
 def _judged(item: Item) -> list[Any]:

@@ -84,7 +84,7 @@ class RowRunner:
         return left, left is not None and _is_whole(left, row, skips=self._skips)
 
     async def _single(self, row: Row, replies: Sequence[Reply], have: Have) -> ItemResult:
-        reply = replies[0] if replies else await self._new_reply(row, Conversation(row, self._evaluation))
+        reply = replies[0] if replies else await self._new_reply(row, self._asker.conversation(row))
         if reply.error is not None:
             return _unfinished(row, (reply,), why="target_failed", error=reply.error)
         run = self._scorer_run(row, (reply,), output=reply.output, input=row.item.input, truth=row.item.ground_truth)
@@ -95,7 +95,7 @@ class RowRunner:
         )
 
     async def _conversation(self, row: Row, earlier: Sequence[Reply], have: Have) -> ItemResult:
-        conversation = Conversation(row, self._evaluation, earlier=earlier)
+        conversation = self._asker.conversation(row, earlier=earlier)
         try:
             return await self._turns(row, conversation, earlier, have)
         finally:

@@ -11,6 +11,7 @@ from proctor.data.value import shown
 from proctor.errors import UsageError
 from proctor.judging.budget import as_budget
 from proctor.running.retry import as_retry
+from proctor.running.tool_recording import check_recording
 from proctor.scoring.callables import takes_one
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def check_options(evaluation: Eval) -> None:
         if value is not None and not isinstance(value, Mapping):
             raise UsageError(f"{name} must be a mapping, not {shown(value)}")
     _memory(evaluation.target_options)
+    _one_of("unmocked", evaluation.unmocked, ("allow", "deny"))
+    _tool_files(evaluation)
     listener = evaluation.on_item_complete
     if listener is not None and not (callable(listener) and takes_one(listener)):
         raise UsageError(f"on_item_complete must be a function of one argument, the ItemResult, not {shown(listener)}")
@@ -52,6 +55,15 @@ def check_options(evaluation: Eval) -> None:
         raise UsageError(
             f"recorder must have {', '.join(missing)}, as a Recorder has; not {shown(evaluation.recorder)}"
         )
+
+
+def _tool_files(evaluation: Eval) -> None:
+    for name in ("record_tools", "replay_tools"):
+        check_recording(name, getattr(evaluation, name))
+    if evaluation.record_tools is not None and evaluation.redact is not None:
+        raise UsageError("record_tools= and redact= are both there: what is redacted could not be replayed")
+    if evaluation.replay_tools is not None and evaluation.unmocked == "deny":
+        raise UsageError("replay_tools= lets no tool be called: leave out unmocked='deny'")
 
 
 def _count(name: str, value: Any) -> None:

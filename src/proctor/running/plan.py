@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import AsyncIterable, Iterator
+from collections.abc import AsyncIterable, Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from proctor.data.item import Item
@@ -16,9 +17,10 @@ from proctor.running.eval import Eval
 from proctor.running.judges import require_prices
 from proctor.running.kept import stored
 from proctor.running.options import check_options
-from proctor.running.rows import Row, RowMaker
+from proctor.running.rows import NO_MOCKS, Row, RowMaker
 from proctor.running.source import Source, read_items
-from proctor.running.target import Target, as_target
+from proctor.running.target import Target, as_target, without_place
+from proctor.running.tool_recording import ToolRecording
 
 __all__ = ["Plan", "make_plan"]
 
@@ -66,9 +68,19 @@ def _planned(evaluation: Eval) -> Plan:
     scorers = read_cells(evaluation.scorers, "scorer", where="scorers")
     target = None if evaluation.target is None else as_target(evaluation.target)
     if (check := getattr(target, "check_options", None)) is not None:  # what a target takes only it can know
-        check({name: value for name, value in (evaluation.target_options or {}).items() if name != "memory"})
+        check(without_place(evaluation.target_options) or {})
     remembered = not is_stream(evaluation.data) or evaluation.recorder is not None or evaluation.keep == "all"
-    maker = RowMaker(gates, scorers, has_target=target is not None, unique_ids=remembered)
+    mocks_tools = getattr(target, "mocks_tools", False)
+    if target is not None and not mocks_tools:
+        _refuse_mocks(evaluation)
+    maker = RowMaker(
+        gates,
+        scorers,
+        has_target=target is not None,
+        unique_ids=remembered,
+        mocks_tools=mocks_tools,
+        replayed=_replayed(evaluation),
+    )
     if is_stream(evaluation.data):
         require_prices((cell.scorer for cell in (*gates, *scorers)), as_budget(evaluation.budget))
         notes = [] if remembered else ["ids were not checked: nothing in this run remembers them"]
@@ -81,6 +93,21 @@ def _planned(evaluation: Eval) -> Plan:
     _note_saved_outputs(plan)
     warn_of_forgetting(plan)
     return plan
+
+
+def _refuse_mocks(evaluation: Eval) -> None:
+    """Refuse what is asked of a target's tools where they cannot be kept from being called."""
+    asked = [name for name in ("record_tools", "replay_tools") if getattr(evaluation, name) is not None]
+    if evaluation.unmocked == "deny":
+        asked.insert(0, "unmocked='deny'")
+    if asked:
+        raise UsageError(f"{' and '.join(asked)}, and {NO_MOCKS}")
+
+
+def _replayed(evaluation: Eval) -> Callable[[Item, str], Item] | None:
+    if evaluation.replay_tools is None:
+        return None
+    return partial(ToolRecording(evaluation.replay_tools).onto, repeats=evaluation.repeats)
 
 
 def is_stream(data: Any) -> bool:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any
 
 from proctor.data.item import Item, Turn
+from proctor.data.opaque import Opaque
 from proctor.data.plain import plain
 from proctor.data.reply import Reply
+from proctor.data.tool_mock import ToolMock
 from proctor.data.value import MISSING, Missing, shown
 from proctor.errors import UsageError
 from proctor.running.columns import Cell, Columns, joined, read_cells
 from proctor.running.ids import Ids
 from proctor.running.record import RowId
 
-__all__ = ["Row", "RowMaker", "TurnPlan", "context_of"]
+__all__ = ["NO_MOCKS", "Row", "RowMaker", "TurnPlan", "context_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +58,28 @@ class Row:
 
 
 class RowMaker:
-    """Makes rows of items. *unique_ids*: ids are remembered, and must not come twice."""
+    """Makes rows of items. *unique_ids*: ids are remembered, and must not come twice.
+
+    *mocks_tools*: whether mocks can answer for the target's tools. *replayed*: gives an item the mocks of a recording.
+    """
 
     def __init__(
-        self, gates: tuple[Cell, ...], scorers: tuple[Cell, ...], *, has_target: bool, unique_ids: bool = True
+        self,
+        gates: tuple[Cell, ...],
+        scorers: tuple[Cell, ...],
+        *,
+        has_target: bool,
+        unique_ids: bool = True,
+        mocks_tools: bool = False,
+        replayed: Callable[[Item, str], Item] | None = None,
     ) -> None:
         self.gates = gates
         self.scorers = scorers
         self.columns = Columns([*gates, *scorers])
         self.has_conversations = False
         self._has_target = has_target
+        self._mocks_tools = mocks_tools
+        self._replayed = replayed
         self.unique_ids = unique_ids
         self._ids = Ids(unique=unique_ids)
 
@@ -74,9 +88,11 @@ class RowMaker:
 
         *made_id*: its id among all items, where it is one of those that were chosen.
         """
-        _check_item(item, has_target=self._has_target)
+        _check_item(item, has_target=self._has_target, mocks_tools=self._mocks_tools)
         turns = _turns(item)
         item_id = self._ids.of(item) if made_id is None else self._ids.take(made_id)
+        if self._replayed is not None and item.output is MISSING:
+            item = self._replayed(item, item_id)
         settled = _settled(item)
         gates, scorers = self.gates, self.scorers
         if item.gates:
@@ -91,7 +107,7 @@ class RowMaker:
         return row
 
 
-def _check_item(item: Item, *, has_target: bool) -> None:
+def _check_item(item: Item, *, has_target: bool, mocks_tools: bool) -> None:
     given = [
         name
         for name, value in (("input", item.input), ("inputs", item.inputs), ("turns", item.turns))
@@ -116,11 +132,32 @@ def _check_item(item: Item, *, has_target: bool) -> None:
         return
     if not given:
         raise UsageError("has none of input, inputs, turns and output")
-    for name in ("tool_mocks", "unmocked", "driver"):
-        if getattr(item, name) not in (None, ()):
-            raise UsageError(f"has {name}, which this version does not carry out: the target would act without it")
+    if item.driver is not None:
+        raise UsageError("has driver, which this version does not carry out: the target would act without it")
+    _check_mocks(item, mocks_tools=mocks_tools)
     if not has_target:
         raise UsageError("has no output, and there is no target to make one: give a target, or items with an output")
+
+
+def _check_mocks(item: Item, *, mocks_tools: bool) -> None:
+    """An item's mocks are ones, and the target's tools can be kept from being called."""
+    if item.unmocked not in (None, "allow", "deny"):
+        raise UsageError(f"unmocked is 'allow' or 'deny', not {shown(item.unmocked)}")
+    if isinstance(item.tool_mocks, str) or not isinstance(item.tool_mocks, Sequence):
+        raise UsageError(f"tool_mocks must be a list of ToolMocks, not {shown(item.tool_mocks)}")
+    for at, mock in enumerate(item.tool_mocks):
+        if not isinstance(mock, ToolMock):
+            raise UsageError(f"tool_mocks[{at}] must be a ToolMock, not {shown(mock)}")
+        if isinstance(mock.match, Opaque):
+            raise UsageError(f"tool_mocks[{at}] was loaded without the function in its match=: give it again")
+    if (item.tool_mocks or item.unmocked == "deny") and not mocks_tools:
+        raise UsageError(f"has {'tool_mocks' if item.tool_mocks else 'unmocked'}, and {NO_MOCKS}")
+
+
+NO_MOCKS = (
+    "this target's tools cannot be kept from being called: mocks work for agents of pydantic-ai, LangGraph and the "
+    "OpenAI Agents SDK, and for a callable that calls its tools through the parameter toolbox"
+)
 
 
 def _turns(item: Item) -> tuple[TurnPlan, ...]:

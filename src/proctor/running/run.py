@@ -23,6 +23,7 @@ from proctor.running.recording import Recording
 from proctor.running.rows import Row
 from proctor.running.stream import Turns, arriving
 from proctor.running.tally import Tally
+from proctor.running.tool_recording import record_row
 from proctor.running.verdict import decide
 from proctor.running.workers import at_once, in_own_task
 from proctor.scoring.failure import failure_from
@@ -224,6 +225,8 @@ class Run:
                     raise
                 result = broken_row(row, failure_from(error, code=TargetError.code))  # the row cancelled its own task
             await self._recording.put(row.id, result)  # out here, so that a row has one end whatever its task does
+            if self._eval.record_tools is not None and row.reply is None:
+                record_row(self._eval.record_tools, result)
             return result, True
         finally:
             self.progress.in_flight.pop(name, None)

@@ -12,9 +12,10 @@ from proctor.data.reply import Reply
 from proctor.data.value import Value
 from proctor.errors import UsageError
 from proctor.plugins import find, import_object, recognised
+from proctor.running.toolbox import Toolbox
 from proctor.scoring.callables import is_async
 
-__all__ = ["Call", "Target", "as_target", "has_durable_threads", "keep_with", "kept_with"]
+__all__ = ["Call", "Target", "as_target", "has_durable_threads", "keep_with", "kept_with", "without_place"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -23,7 +24,8 @@ class Call(Value):
 
     *turn*: which one in a conversation, else None. *thread_id*: of the conversation, fresh for each one and each
     repeat; for a single question the caller's, or None. *resource_id*: whose memory it is. *options*: the caller's,
-    without `memory`'s thread and resource.
+    without `memory`'s thread and resource. *toolbox*: where the target's tools are called through, when it says
+    `mocks_tools = True`; else None.
     """
 
     input: Any
@@ -33,6 +35,7 @@ class Call(Value):
     resource_id: str | None = None
     options: Mapping[str, Any] | None = None
     request_context: Mapping[str, Any] | None = None
+    toolbox: Toolbox | None = None
 
 
 class Target(Protocol):
@@ -43,7 +46,8 @@ class Target(Protocol):
     *may_hang*: whether a call that is given up stays behind on a thread, so that too many of those must not be made.
 
     One may have two methods more: `forget(thread_id, *, resource_id)` is called when a conversation is over, and
-    `check_options(options)` when a run is planned: it raises for `target_options` that it does not take.
+    `check_options(options)` when a run is planned: it raises for `target_options` that it does not take. And it may say
+    `mocks_tools = True`: every call of a tool goes through `call.toolbox`, so that mocks can answer it.
     """
 
     remembers: bool
@@ -63,6 +67,7 @@ class _OwnTarget:
         self.remembers = bool(getattr(thing, "remembers", True))
         self.durable = not self.remembers or has_durable_threads(thing)
         self.may_hang = bool(getattr(thing, "may_hang", False))
+        self.mocks_tools = bool(getattr(thing, "mocks_tools", False))
 
     async def reply(self, call: Call) -> Reply:
         given = await self.thing.reply(call)
@@ -77,6 +82,15 @@ class _OwnTarget:
         check = getattr(self.thing, "check_options", None)
         if check is not None:
             check(options)
+
+
+def without_place(options: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The options as they go to the target: thread and resource go by themselves."""
+    if options is None or "memory" not in options:
+        return options
+    memory = {name: value for name, value in (options["memory"] or {}).items() if name not in ("thread", "resource")}
+    rest = {name: value for name, value in options.items() if name != "memory"}
+    return {**rest, "memory": memory} if memory else rest or None
 
 
 def keep_with(error: BaseException, reply: Reply) -> None:
@@ -99,6 +113,8 @@ def has_durable_threads(thing: Any) -> bool:
 def as_target(thing: Any) -> Target:
     """The target that *thing* stands for: itself, what an import path names, or a wrapper around it."""
     if isinstance(thing, str):
+        if thing.partition("://")[0].lower() in ("http", "https"):
+            return find("target", "http")(thing)  # type: ignore[no-any-return]  # the table says what it is
         thing = import_object(thing)
     if not isinstance(thing, type):
         if is_async(getattr(thing, "reply", None)):

@@ -20,6 +20,7 @@ _TOLD = {
     "resource_id": "resource_id",
     "request_context": "request_context",
     "target_options": "options",
+    "toolbox": "toolbox",
 }
 """What a function may ask for by the name of a parameter, and where a call has it."""
 
@@ -27,10 +28,12 @@ _TOLD = {
 class CallableTarget:
     """A def or async def of one argument, the input. A def runs on a thread of its own, and may be slow.
 
-    It is also given those of `thread_id`, `resource_id`, `request_context` and `target_options` that it has parameters
-    for; one that accepts `thread_id` says that it remembers a conversation, and with the attribute
-    `durable_threads = True` that it does so beyond this process. It may return any value, messages, or a `Reply` that
-    also tells tokens and cost. What a generator yields is put together: texts joined, other values in a list.
+    It is also given those of `thread_id`, `resource_id`, `request_context`, `target_options` and `toolbox` that it has
+    parameters for. One that accepts `thread_id` says that it remembers a conversation, and with the attribute
+    `durable_threads = True` that it does so beyond this process; one that accepts `toolbox`, that it calls its tools
+    by `await toolbox.call(name, args, id=..., live=...)`, so that mocks can answer. It may return any value, messages,
+    or a `Reply` that also tells tokens and cost. What a generator yields is put together: texts joined, other values
+    in a list.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -45,6 +48,7 @@ class CallableTarget:
         self.remembers = "thread_id" in self._told
         self.durable = not self.remembers or has_durable_threads(function)
         self.may_hang = not self._async
+        self.mocks_tools = "toolbox" in self._told
 
     async def reply(self, call: Call) -> Reply:
         """Call the function. What it raises is raised."""
