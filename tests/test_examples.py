@@ -67,3 +67,14 @@ def proctor_run(place: str, *arguments: str, **settings: str) -> subprocess.Comp
     return subprocess.run(
         command, capture_output=True, text=True, check=False, cwd=ROOT, env=given | settings, timeout=120
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pydantic_ai_agents.py", "openai_agents.py", "langgraph_agents.py"])
+def test_the_agents_of_each_framework_are_run_through_the_same_conversations(name):
+    ran = proctor_run(f"frameworks/{name}", COLUMNS="140")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    told = " ".join(ran.stdout.split())
+    assert told.count("PASSED") == 2
+    assert "5 gates and 2 thresholds met" in told
+    assert 'turn 1 gate check-called-tool[issue_refund,args={"order":7}] 1.00 0.21-1.00 1 of 1 all met' in told

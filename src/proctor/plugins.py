@@ -43,6 +43,11 @@ _OWN: dict[str, dict[str, str]] = {
         ".yaml": "proctor.files.yaml:read_rows",
         ".yml": "proctor.files.yaml:read_rows",
     },
+    "result": {
+        "agents": "proctor.targets.openai_agents:reply_of",
+        "langchain_core": "proctor.targets.langgraph:reply_of",
+        "pydantic_ai": "proctor.targets.pydantic_ai:reply_of",
+    },
     "store": {"sql": "proctor.storage.store:Store"},
     "target": {
         "agent": "proctor.targets.agent:AgentTarget",
@@ -73,15 +78,16 @@ def find(kind: str, name: str) -> Any:
     raise UnknownName(kind, name, known(kind))
 
 
-def recognised(kind: str, thing: object) -> str | None:
+def recognised(kind: str, thing: object, *, only_own: bool = False) -> str | None:
     """The name of this kind that goes with an object: the package that its class, or a base of it, is of.
 
-    Nothing is imported to ask. Of two packages the one of the nearer class wins.
+    Nothing is imported to ask. Of two packages the one of the nearer class wins. *only_own*: what installed packages
+    declare is not looked up, which takes milliseconds.
     """
     packages = dict.fromkeys(base.__module__.partition(".")[0] for base in type(thing).__mro__)
     packages.pop("builtins", None)
     own = next((package for package in packages if package in _OWN.get(kind, {})), None)
-    if own is not None:
+    if own is not None or only_own:
         return own
     from importlib.metadata import entry_points
 

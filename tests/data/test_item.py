@@ -13,9 +13,9 @@ from proctor.data.message import Message, Text
 from proctor.data.plain import plain
 from proctor.data.tool_mock import ToolMock
 from proctor.data.value import MISSING
+from proctor.errors import EncodingError, UnknownName, UsageError
 
 PAY = ToolMock("pay", output=None)
-from proctor.errors import EncodingError, UnknownName, UsageError
 
 
 def test_what_was_not_given_is_missing():

@@ -33,12 +33,12 @@ def test_an_import_path_is_looked_up():
     [
         pytest.param("jsn:dumps", "cannot import jsn", id="no module"),
         pytest.param("json", "write package.module:name", id="no name"),
-        pytest.param(5, "target must be a callable", id="number"),
-        pytest.param({"kind": "agent"}, "target must be a callable", id="mapping"),
+        pytest.param(5, "target is of type int, which is not known here", id="number"),
+        pytest.param({"kind": "agent"}, "target is of type dict", id="mapping"),
         pytest.param(Agent, "is the class Agent: give an instance", id="class"),
         pytest.param(lambda: 1, "must be callable with one argument", id="no argument"),
         pytest.param("json:JSONEncoder", "is the class JSONEncoder", id="class by path"),
-        pytest.param("json:decoder", "target must be a callable", id="module by path"),
+        pytest.param("json:decoder", "target is of type module", id="module by path"),
     ],
 )
 def test_what_cannot_be_tested_is_refused(target, message):
@@ -67,5 +67,5 @@ async def test_an_object_of_ones_own_that_raises_is_an_error_of_the_item():
 
 
 async def test_a_run_refuses_a_target_before_it_runs():
-    with pytest.raises(UsageError, match="target must be a callable"):
+    with pytest.raises(UsageError, match="target is of type"):
         await run_evals(target=5, data=[Item("x")], scorers=[graded()])

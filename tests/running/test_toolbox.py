@@ -90,6 +90,12 @@ async def test_arguments_that_no_mock_is_for_never_reach_the_tool(policy):
     assert [outcome.status for outcome in row.outcomes] == ["not_run"]
 
 
+async def test_a_function_of_a_mock_that_raises_is_an_error_and_no_call():
+    row, shop = await run([("pay", {"n": 2})], [ToolMock("pay", output=1, match=lambda args: args["to"])])
+    assert (row.error.code, shop.paid) == ("TOOL_MOCK_MISMATCH", [])
+    assert "match= of tool_mocks[0] raised KeyError: 'to'" in row.error.message
+
+
 async def test_a_call_more_than_there_are_mocks_is_an_error_and_is_not_tried_again():
     calls = [("pay", {"n": 1})] * 2
     row, shop = await run(calls, [ToolMock("pay", {"n": 1}, output="ok")], retries=3)

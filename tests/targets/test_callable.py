@@ -3,8 +3,10 @@ import threading
 from collections import UserDict
 from functools import partial
 
+import pydantic_ai
 import pytest
 from pydantic import BaseModel
+from pydantic_ai.models.test import TestModel
 
 from proctor import MISSING, Item, Message, Reply, Text, checks, run_evals
 from proctor.data.usage import Cost, Usage
@@ -227,3 +229,18 @@ async def test_a_def_does_not_hold_the_loop():
     await asyncio.sleep(0.01)
     waiting.set()  # nobody would, if the loop were held
     assert (await running).output is True
+
+
+async def test_what_a_run_of_pydantic_ai_came_to_is_read_with_its_calls():
+    agent = pydantic_ai.Agent(TestModel(), tools=[weather])
+
+    async def asked(question):
+        return await agent.run(question)
+
+    result = await run_evals(target=asked, data=[Item("Rome?")], gates=[checks.called_tool("weather")])
+    (reply,) = result.items[0].replies
+    assert (result.verdict, reply.usage.output_tokens > 0) == ("passed", True)
+
+
+def weather(city: str) -> str:
+    return f"sun in {city}"

@@ -126,5 +126,20 @@ def as_target(thing: Any) -> Target:
             return find("target", framework)(thing)  # type: ignore[no-any-return]  # as above
     if callable(thing):
         return find("target", "callable")(thing)  # type: ignore[no-any-return]  # as above
-    kinds = "a callable, an agent of pydantic-ai or with `async def generate(...)`, or 'package.module:name'"
-    raise UsageError(f"target must be {kinds}, not {type(thing).__name__}")
+    raise UsageError(_unknown(thing))
+
+
+def _unknown(thing: Any) -> str:
+    kind = type(thing)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    ways = [
+        way for way in ("run", "invoke", "ainvoke", "chat", "ask", "respond") if callable(getattr(thing, way, None))
+    ]
+    way = ways[0] if ways else "run"
+    return (
+        f"target is of type {name}, which is not known here. A target is an agent of pydantic-ai, the OpenAI Agents "
+        "SDK, LangGraph or LangChain; a function of the input (def or async def); an object with async def "
+        "generate(...) or reply(call); the http:// address of an endpoint; 'package.module:name' of one of these; or "
+        "what an installed package adds (entry points proctor.targets). To wrap it: "
+        f"target=lambda question: thing.{way}(question)"
+    )

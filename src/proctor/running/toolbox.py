@@ -134,7 +134,7 @@ class Toolbox:
                 known = ", ".join(dict.fromkeys(mock.name for _, mock in self._mocks)) or "none"
                 self._refuse("NOT_DECLARED", f"{name} has no mock, and unmocked='deny'; there are mocks of: {known}")
             return None
-        apart = [(at, mock.apart(args)) for at, mock in own]
+        apart = [(at, self._apart(at, mock, args)) for at, mock in own]
         fitting = [at for at, parts in apart if parts == []]
         if not fitting:
             self._refuse("MISMATCH", f"no mock of {name} is for {_shown(args)}{_nearest(apart)}")
@@ -144,6 +144,13 @@ class Toolbox:
             self._refuse("EXHAUSTED", f"{name} was called with {_shown(args)} once more than the {times} for it")
         self._answered.add(at)
         return at
+
+    def _apart(self, at: int, mock: ToolMock, args: Any) -> list[Difference] | None:
+        try:
+            return mock.apart(args)
+        except Exception as error:  # noqa: BLE001 - the function in match= is the user's
+            told = f"{type(error).__name__}: {safe_message(error)}"
+            self._refuse("MISMATCH", f"match= of tool_mocks[{at}] raised {told} for {_shown(args)}")
 
     def _refuse(self, word: str, message: str) -> NoReturn:
         self.failure = ToolMockError(message, code=f"TOOL_MOCK_{word}")

@@ -4,11 +4,13 @@
 
 It is given one turn, as messages, and the thread that the turn belongs to; remembering the earlier turns of a thread
 is its own business. One that says `memory = None` (or False) remembers nothing: a conversation with it gives a warning.
-One that says `durable_threads = True` still knows its threads in a later process.
+One that says `durable_threads = True` still knows its threads in a later process. One that also takes `toolbox` calls
+its tools by `await toolbox.call(name, args, id=..., live=...)`, so that mocks can answer.
 """
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 from proctor.data.agent_reply import AgentReply
@@ -29,15 +31,18 @@ class AgentTarget:
         self.remembers = memory is not None and memory is not False  # one that is empty yet is a memory
         self.durable = not self.remembers or has_durable_threads(agent)
         self.may_hang = False
+        self.mocks_tools = "toolbox" in signature(agent.generate).parameters
 
     async def reply(self, call: Call) -> Reply:
         """One turn. What the agent raises is raised."""
+        more = {"toolbox": call.toolbox} if self.mocks_tools else {}
         given = await self.agent.generate(
             read_input(call.input),
             thread_id=call.thread_id,
             resource_id=call.resource_id,
             options=call.options,
             request_context=call.request_context,
+            **more,
         )
         if isinstance(given, Reply):
             return given

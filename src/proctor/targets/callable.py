@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from proctor.bridge import in_thread
 from proctor.data.reply import Reply
 from proctor.errors import UsageError
+from proctor.plugins import find, recognised
 from proctor.running.target import Call, has_durable_threads
 from proctor.scoring.callables import is_async, takes_one
 
@@ -31,9 +32,10 @@ class CallableTarget:
     It is also given those of `thread_id`, `resource_id`, `request_context`, `target_options` and `toolbox` that it has
     parameters for. One that accepts `thread_id` says that it remembers a conversation, and with the attribute
     `durable_threads = True` that it does so beyond this process; one that accepts `toolbox`, that it calls its tools
-    by `await toolbox.call(name, args, id=..., live=...)`, so that mocks can answer. It may return any value, messages,
-    or a `Reply` that also tells tokens and cost. What a generator yields is put together: texts joined, other values
-    in a list.
+    by `await toolbox.call(name, args, id=..., live=...)`, so that mocks can answer.
+
+    It may return any value, messages, what a framework's run came to, or a `Reply` that also tells tokens and cost.
+    What a generator yields is put together: texts joined, other values in a list.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -62,7 +64,16 @@ class CallableTarget:
             return Reply(output=made)
         if isinstance(made, AsyncIterator | Iterator):
             made = await _gathered(made)
-        return made if isinstance(made, Reply) else Reply(output=made)
+        if isinstance(made, Reply):
+            return made
+        framework = recognised("result", _that_tells(made), only_own=True)
+        return Reply(output=made) if framework is None else find("result", framework)(made)
+
+
+def _that_tells(made: Any) -> Any:
+    """What the class of tells which framework a value is of: the last message of a graph's state, or the value."""
+    messages = made.get("messages") if isinstance(made, Mapping) else made
+    return messages[-1] if isinstance(messages, list) and messages else made
 
 
 def _told(function: Callable[..., Any]) -> tuple[str, ...]:
