@@ -71,6 +71,8 @@ def _replies(row: ItemResult) -> Iterator[str]:
             yield from _named("structured", reply.structured, indent=2)
         if reply.error is not None and reply.error != row.error:
             yield from _failure(reply.error, indent=2)
+    if row.item.tool_mocks:
+        yield f"tools: {visible(str(row.tool_report))}"
 
 
 def _costs(reply: Reply) -> str:
@@ -99,7 +101,9 @@ def _message(message: Message) -> Iterator[str]:
     for part in message.parts:
         if isinstance(part, ToolCall):
             args = "" if part.args is MISSING else _written(part.args)
-            yield f"  {visible(part.name)}({visible(args)}), {part.state}"
+            took = "" if part.duration_ms is None else f", {part.duration_ms:.0f} ms"
+            by = "" if part.mock is None else f", by mock {part.mock}"
+            yield f"  {visible(part.name)}({visible(args)}), {part.state}{took}{by}"
             if part.result is not MISSING:
                 yield from _named("gave", part.result, indent=4)
             if part.error is not None:
