@@ -344,6 +344,8 @@ async def test_a_reply_took_as_long_as_all_its_tries():
     ("module", "name", "again"),
     [
         ("httpx", "TimeoutException", True),
+        ("httpx2", "NetworkError", True),
+        ("pydantic_ai.exceptions", "ModelConnectionError", True),
         ("requests.exceptions", "ConnectionError", True),
         ("openai", "APIConnectionError", True),
         ("httpx", "UnsupportedProtocol", False),
