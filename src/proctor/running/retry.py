@@ -22,7 +22,7 @@ _LOST = frozenset(
         ("aiohttp", "ClientConnectionError"), ("anthropic", "APIConnectionError"), ("httpx", "NetworkError"),
         ("httpx", "RemoteProtocolError"), ("httpx", "TimeoutException"), ("httpx2", "NetworkError"),
         ("httpx2", "RemoteProtocolError"), ("httpx2", "TimeoutException"), ("openai", "APIConnectionError"),
-        ("pydantic_ai", "ModelConnectionError"), ("pydantic_ai", "ModelTimeoutError"),
+        ("pydantic_ai", "ModelConnectionError"), ("pydantic_ai", "ModelRequestTimeout"),
         ("requests", "ConnectionError"), ("requests", "Timeout"),
     }
 )  # fmt: skip  # connections lost, as clients call them that do not use Python's own errors
@@ -36,9 +36,9 @@ class Retry(Value):
 
     *times*: further tries after the first. *on*: exception types, or a function of the exception; by default what the
     network or a busy server does: `ConnectionError`, `TimeoutError`, what httpx, httpx2, requests, aiohttp, pydantic-ai
-    and the clients of OpenAI and Anthropic raise in their place, and errors whose `status_code` (or `status`), or that of their
-    `response`, is 408, 425, 429, 500, 502, 503, 504 or 529. Waits double from *first_wait* to *most_wait*, each longer
-    or shorter by up to the share *jitter*; the seconds of a `retry_after` that the error carries, or of a
+    and the clients of OpenAI and Anthropic raise in their place, and errors whose `status_code` (or `status`), or that
+    of their `response`, is 408, 425, 429, 500, 502, 503, 504 or 529. Waits double from *first_wait* to *most_wait*,
+    each longer or shorter by up to the share *jitter*; the seconds of a `retry_after` that the error carries, or of a
     `Retry-After` header, are waited at least.
     """
 
