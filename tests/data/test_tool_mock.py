@@ -77,11 +77,18 @@ def test_a_function_that_changes_the_arguments_changes_no_record():
 
 def test_the_report_says_what_was_served_what_was_live_and_what_was_left():
     mocks = [ToolMock("a", output=1), ToolMock("b", output=2), ToolMock("c", output=3, repeat=1)]
-    served, live = ToolCall("a", {}, result=1, state="done", mock=0), ToolCall("d", {}, result=4, state="done")
+    served, live = (
+        ToolCall("a", {}, result=1, state="done", mock=0),
+        ToolCall("d", {}, result=4, state="done", duration_ms=2.0),
+    )
+    refused = ToolCall("e", {})
     row = ItemResult(
-        item=Item("x", tool_mocks=mocks), item_id="x", replies=(Reply(output=[Message("assistant", (served, live))]),)
+        item=Item("x", tool_mocks=mocks),
+        item_id="x",
+        replies=(Reply(output=[Message("assistant", (served, live, refused))]),),
     )
     report = row.tool_report
     assert (report.served, report.live, report.unused) == ((served,), (live,), (mocks[1],))
-    assert str(report) == "1 call answered by mocks, 1 live, 1 mock unused (b)"
+    assert report.not_run == (refused,)
+    assert str(report) == "1 call answered by mocks, 1 live, 1 mock unused (b), 1 call not run"
     assert ItemResult(item=Item("x"), item_id="x", replies=(Reply(output=MISSING),)).tool_report.unused == ()

@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from proctor import Item, MemoryRecorder, ToolMock, Turn, UsageError, checks, run_evals
+from proctor import Item, MemoryRecorder, Message, Reply, ToolCall, ToolMock, Turn, UsageError, checks, run_evals
 from proctor.errors import DataErrors
 from proctor.running.changes import Changes, changes_from
+from proctor.running.target import keep_with
 from tests.running.test_toolbox import ANY, Shop, calls_of
 
 
@@ -94,6 +95,23 @@ async def test_a_call_that_ended_its_item_is_an_error_again(tmp_path):
     assert len(shop.paid) == 2
     again = await run_evals(target=shop, data=data, scorers=ANY, replay_tools=path)
     assert (again.items[0].status, len(shop.paid)) == ("error", 2)
+
+
+async def test_a_failure_that_the_agent_went_on_from_is_recorded_with_an_item_that_broke_later(tmp_path):
+    class Breaks(Counter):
+        async def __call__(self, calls, *, toolbox):
+            said = [
+                Message("assistant", (ToolCall("pay", {"n": 13}, id="a", error="no luck", state="failed"),)),
+                Message("assistant", (ToolCall("pay", {"n": 13}, id="b"),)),
+            ]
+            error = RuntimeError("the model is down")
+            keep_with(error, Reply(output=said))
+            raise error
+
+    path = tmp_path / "tools.jsonl"
+    await run_evals(target=Breaks(), data=[Item([], id="i")], scorers=ANY, record_tools=path)
+    (call,) = json.loads(path.read_text(encoding="utf-8"))["calls"]
+    assert (call["args"], call["error"]) == ({"n": 13}, "no luck")
 
 
 async def test_what_is_there_already_is_neither_run_nor_recorded_again(tmp_path):

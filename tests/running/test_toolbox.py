@@ -167,14 +167,17 @@ async def test_a_try_that_failed_uses_up_nothing():
         tries = 0
 
         async def __call__(self, calls, *, toolbox):
-            made = await super().__call__(calls, toolbox=toolbox)
             self.tries += 1
+            if self.tries == 1:
+                await toolbox.call("look", {}, id="c0", live=lambda: asyncio.sleep(0.05))
+            made = await super().__call__(calls, toolbox=toolbox)
             if self.tries == 1:
                 raise ConnectionError("lost")
             return made
 
     row, _ = await run([("pay", {})], [ToolMock("pay", output="ok")], Shaky(), retries=Retry(times=1, first_wait=0))
     assert (row.status, [call.result for call in calls_of(row)]) == ("done", ["ok"])
+    assert calls_of(row)[0].duration_ms < 50
 
 
 async def test_a_conversation_that_is_gone_on_with_knows_which_mocks_are_used_up():

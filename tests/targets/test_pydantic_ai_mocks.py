@@ -2,9 +2,18 @@
 
 import pytest
 from pydantic import BaseModel
-from pydantic_ai import Agent, RunContext
-from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai import Agent, RunContext, ToolOutput
+from pydantic_ai.capabilities import NativeTool
+from pydantic_ai.messages import (
+    ModelResponse,
+    NativeToolCallPart,
+    NativeToolReturnPart,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+)
 from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.native_tools import WebSearchTool
 
 from proctor import Item, ToolMock, Turn, checks, run_evals
 
@@ -112,3 +121,46 @@ async def test_a_recorded_run_is_made_again_without_the_tool(tmp_path):
     assert len(FIRED) == 6
     assert [row.output[-1].text for row in again.items] == [row.output[-1].text for row in live.items]
     assert (again.verdict, again.means[0].mean) == (live.verdict, live.means[0].mean)
+
+
+async def test_an_agent_with_a_tool_of_the_provider_is_refused_where_only_mocks_may_answer():
+    def searched(messages, info):
+        call = NativeToolCallPart("web_search", {"query": "x"}, tool_call_id="n", provider_name="function")
+        back = NativeToolReturnPart("web_search", "found", tool_call_id="n", provider_name="function")
+        return ModelResponse(parts=[call, back, TextPart("done")])
+
+    made = Agent(FunctionModel(searched), capabilities=[NativeTool(WebSearchTool())])
+    options = {"target": made, "data": [Item("x")], "scorers": [checks.max_tool_calls(9)]}
+    refused = await run_evals(**options, unmocked="deny")
+    assert refused.items[0].error.code == "TOOL_MOCK_NOT_DECLARED"
+    assert "web_search: no mock can answer" in refused.items[0].error.message
+    (call,) = (await run_evals(**options)).items[0].output[0].tool_calls
+    assert (call.name, call.args, call.result, call.state) == ("web_search", {"query": "x"}, "found", "done")
+
+
+@pytest.mark.parametrize("wrap", [lambda it: it, lambda it: [it, str], ToolOutput], ids=["itself", "a list", "a tool"])
+async def test_a_function_that_makes_the_output_is_refused_where_only_mocks_may_answer(wrap):
+    def ship(order: int) -> str:
+        FIRED.append(order)
+        return "shipped"
+
+    def out(messages, info):
+        return ModelResponse(parts=[ToolCallPart(info.output_tools[0].name, {"order": 3})])
+
+    made = Agent(FunctionModel(out), output_type=wrap(ship))
+    options = {"target": made, "data": [Item("x")], "scorers": [checks.max_tool_calls(9)]}
+    refused = await run_evals(**options, unmocked="deny")
+    assert ("ship: no mock can answer" in refused.items[0].error.message, FIRED) == (True, [])
+    await run_evals(**options)
+    assert FIRED == [3]
+
+
+@pytest.mark.parametrize("where", ["agent", "tool"])
+async def test_a_mock_that_takes_longer_than_the_tool_may_fails_as_the_tool_would(where):
+    made = Agent(FunctionModel(clerk), tool_timeout=0.02 if where == "agent" else None)
+    made.tool_plain(lambda order, reason: "late", name="refund", timeout=0.02 if where == "tool" else None)
+    item = Item("Refund 7", tool_mocks=[ToolMock("refund", output="late", delay=30)])
+    result = await run_evals(target=made, data=[item], scorers=[checks.max_tool_calls(9)], timeout=10)
+    (row,) = result.items
+    assert (row.status, row.output[-1].text) == ("done", "failed: Timed out after 0.02 seconds.")
+    assert row.tool_report.served[0].error == "Timed out after 0.02 seconds."

@@ -10,8 +10,10 @@ from functools import lru_cache
 
 from proctor.checks.calls import called, passed, times_told, told_calls, tool_name
 from proctor.data.message import ToolCall
+from proctor.data.plain import canonical_json
 from proctor.data.shown import plural
-from proctor.errors import UsageError
+from proctor.data.value import MISSING
+from proctor.errors import UsageError, cut
 from proctor.scoring.build import Findings, bool_option, build_check, count_option, quote
 from proctor.scoring.run import ScorerRun
 from proctor.scoring.scorer import Scorer
@@ -39,7 +41,8 @@ def did_not_call(name: str) -> Scorer:
         count = ctx.preprocess["count"]
         if count:
             first = next(call for call in ctx.run.tool_calls if call.name == name)
-            return f"{name} was called {times_told(count)}, first with {quote(str(first.args))}"
+            args = "no arguments" if first.args is MISSING else cut(canonical_json(first.args), 60)
+            return f"{name} was called {times_told(count)}, first with {args}"
         return f"{name} was not called; {ctx.run.once(told_calls)}"
 
     return build_check(

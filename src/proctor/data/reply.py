@@ -109,8 +109,14 @@ class ItemResult(Value):
             for at, mock in enumerate(self.item.tool_mocks)
             if isinstance(mock, ToolMock) and at not in answered and mock.repeat in (None, self.repeat)
         ]
-        served = tuple(call for call in calls if call.mock is not None)
-        return ToolReport(served, tuple(call for call in calls if call.mock is None), tuple(unused))
+        mocked = tuple(call for call in calls if call.mock is not None)
+        others = [call for call in calls if call.mock is None]
+        return ToolReport(
+            served=mocked,
+            live=tuple(call for call in others if call.duration_ms is not None),
+            unused=tuple(unused),
+            not_run=tuple(call for call in others if call.duration_ms is None),
+        )
 
     @property
     def duration_ms(self) -> float | None:

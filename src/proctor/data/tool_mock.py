@@ -106,18 +106,21 @@ def as_tool_mock(given: Any, *, where: str) -> ToolMock:
 class ToolReport(Value):
     """What became of an item's tool mocks. *served*: the calls that mocks answered; *live*: those that tools did.
 
-    *unused*: mocks that no call came for.
+    *unused*: mocks that no call came for. *not_run*: calls that were neither, as far as was seen: refused by a mock's
+    item or the framework, or of a target that does not call its tools through a toolbox.
     """
 
     served: tuple[ToolCall, ...] = ()
     live: tuple[ToolCall, ...] = ()
     unused: tuple[ToolMock, ...] = ()
+    not_run: tuple[ToolCall, ...] = ()
 
     def __str__(self) -> str:
         left = f" ({', '.join(dict.fromkeys(mock.name for mock in self.unused))})" if self.unused else ""
         return (
             f"{_count(self.served, 'call')} answered by mocks, {len(self.live)} live, "
             f"{_count(self.unused, 'mock')} unused{left}"
+            + (f", {_count(self.not_run, 'call')} not run" if self.not_run else "")
         )
 
 

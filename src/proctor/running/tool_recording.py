@@ -85,14 +85,16 @@ def record_row(path: str | PathLike[str], result: ItemResult) -> None:
 
 
 def _calls(reply: Reply) -> list[ToolMock]:
-    """What the tools of a reply gave; a call that ended the reply gave nothing that could be given again."""
+    """What the tools of a reply gave; the calls that ended it gave nothing that could be given again."""
     output = reply.output if isinstance(reply.output, list | tuple) else ()
-    found = []
-    for call in (call for message in output if isinstance(message, Message) for call in message.tool_calls):
-        ended_it = reply.error is not None and call.result is MISSING
-        if not ended_it and not (call.result is MISSING and call.error is None):
-            found.append(_as_mock(call))
-    return found
+    said = [message for message in output if isinstance(message, Message) and message.parts]
+    ended = said[-1] if said and reply.error is not None else None
+    return [
+        _as_mock(call)
+        for message in said
+        for call in message.tool_calls
+        if call.result is not MISSING or (call.error is not None and message is not ended)
+    ]
 
 
 def _as_mock(call: ToolCall) -> ToolMock:

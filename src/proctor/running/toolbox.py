@@ -63,13 +63,22 @@ class Toolbox:
         self.guards = bool(self._mocks) or self._deny
 
     async def call(
-        self, name: str, args: Any, *, id: str | None = None, live: Callable[[], Awaitable[Any]] | None = None
+        self,
+        name: str,
+        args: Any,
+        *,
+        id: str | None = None,
+        live: Callable[[], Awaitable[Any]] | None = None,
+        timeout: float | None = None,
     ) -> Any:
         """What comes back of a call: the output of the next mock that answers it, else what *live* gives.
 
         *args*: as the model wrote them, a mapping as a rule. *id*: of the call, as the reply's messages will have it.
-        *live*: calls the tool. Raises what the tool raises; `MockedError` for the failure that a mock stands for;
-        `ToolMockError` when nothing may answer: let that pass, so that the turn ends.
+        *live*: calls the tool. *timeout*: the seconds after which the framework gives a tool up; it is *live*'s to keep
+        them, and a mock that would take longer fails then.
+
+        Raises what the tool raises; `MockedError` for the failure that a mock stands for; `ToolMockError` when nothing
+        may answer: let that pass, so that the turn ends.
         """
         note = _Note()
         self._notes.setdefault(id, []).append(note)
@@ -78,8 +87,7 @@ class Toolbox:
         try:
             if at is not None:
                 mock = next(mock for place, mock in self._mocks if place == at)
-                note.error = mock.error
-                return await _answer(mock)
+                return await _answer(mock, note, timeout)
             if live is None:
                 self._refuse("NOT_DECLARED", f"{name} has no mock, and there is no tool behind it")
             return await live()
@@ -96,11 +104,10 @@ class Toolbox:
         for note in self._notes.get(id, ())[-1:]:
             note.error = error
 
-    def refuse_unseen(self, names: Collection[str]) -> None:
-        """Refuse tools that run where their calls cannot be kept from them, when calls are to be."""
+    def refuse_unseen(self, names: Collection[str], *, why: str = "run at the provider of the model") -> None:
+        """Refuse tools whose calls do not come by here, when only mocks may answer. *why*: what they do instead."""
         if names and self._deny:
-            tools = ", ".join(sorted(names))
-            self._refuse("NOT_DECLARED", f"{tools} would run at the provider, where no mock can answer")
+            self._refuse("NOT_DECLARED", f"{', '.join(sorted(names))}: no mock can answer for tools that {why}")
 
     def begin(self) -> None:
         """Begin a turn, or a further try of it: what the try before it used up is there again."""
@@ -157,13 +164,15 @@ class Toolbox:
         raise self.failure
 
 
-async def _answer(mock: ToolMock) -> Any:
+async def _answer(mock: ToolMock, note: _Note, timeout: float | None) -> Any:
+    late = timeout is not None and mock.delay > timeout
+    note.error = f"Timed out after {timeout} seconds." if late else mock.error
     if mock.delay:
         import asyncio
 
-        await asyncio.sleep(mock.delay)
-    if mock.output is MISSING:
-        raise MockedError(mock.error)
+        await asyncio.sleep(timeout if late and timeout is not None else mock.delay)
+    if late or mock.output is MISSING:
+        raise MockedError(note.error)
     from copy import deepcopy
 
     return mock.output if isinstance(mock.output, str | Value) else deepcopy(mock.output)

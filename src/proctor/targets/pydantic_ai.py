@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from inspect import isroutine
 from typing import TYPE_CHECKING, Any, Final
 
 from proctor.data.message import Data, Message
@@ -66,7 +67,7 @@ class PydanticAITarget:
         from pydantic_ai import capture_run_messages
         from pydantic_ai.usage import RunUsage
 
-        asked, used, options = prompt(messages[-1]), RunUsage(), _arguments(call)
+        asked, used, options = prompt(messages[-1]), RunUsage(), _arguments(call, self.agent)
         with capture_run_messages() as captured:
             try:
                 result = await self.agent.run(asked, message_history=history or None, usage=used, **options)
@@ -105,7 +106,7 @@ class PydanticAITarget:
         self._threads.pop((resource_id, thread_id), None)
 
 
-def _arguments(call: Call) -> dict[str, Any]:
+def _arguments(call: Call, agent: Any) -> dict[str, Any]:
     options = dict(call.options or {})
     steps = options.pop("max_steps", None)
     if steps is not None:
@@ -117,8 +118,20 @@ def _arguments(call: Call) -> dict[str, Any]:
     if call.request_context is not None:
         options.setdefault("deps", dict(call.request_context))
     if call.toolbox is not None:
-        options["capabilities"] = [*(options.get("capabilities") or ()), _through(call.toolbox)]
+        options["capabilities"] = [*(options.get("capabilities") or ()), _through(call.toolbox, agent)]
+        functions = _functions(options.get("output_type") or agent.output_type)
+        call.toolbox.refuse_unseen(functions, why="make the output")
     return options
+
+
+def _functions(output_type: Any) -> list[str]:
+    """The functions that an agent's output goes through: they may do anything."""
+    if isinstance(output_type, list | tuple):
+        return [name for each in output_type for name in _functions(each)]
+    for holder in ("output", "outputs", "output_function"):
+        if not isinstance(output_type, type) and (inner := getattr(output_type, holder, None)) is not None:
+            return _functions(inner)
+    return [output_type.__name__] if isroutine(output_type) else []
 
 
 async def _drained(_context: Any, events: Any) -> None:
@@ -126,18 +139,27 @@ async def _drained(_context: Any, events: Any) -> None:
         pass
 
 
-def _through(toolbox: Toolbox) -> Any:
+def _through(toolbox: Toolbox, agent: Any) -> Any:
     """What has a run call its tools through a toolbox."""
     from pydantic_ai import ToolFailed
     from pydantic_ai.capabilities import AbstractCapability
 
     class Through(AbstractCapability[Any]):
+        async def before_model_request(self, ctx: Any, request_context: Any) -> Any:
+            native = request_context.model_request_parameters.native_tools
+            toolbox.refuse_unseen([tool.kind for tool in native if tool.kind != "tool_search"])
+            return request_context
+
         async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
             if tool_def.kind == "output":
                 return await handler(args)
             try:
                 return await toolbox.call(
-                    call.tool_name, args_of(call), id=call.tool_call_id, live=lambda: handler(args)
+                    call.tool_name,
+                    args_of(call),
+                    id=call.tool_call_id,
+                    live=lambda: handler(args),
+                    timeout=tool_def.timeout or getattr(agent, "_tool_timeout", None),
                 )
             except MockedError as error:
                 raise ToolFailed(str(error)) from None

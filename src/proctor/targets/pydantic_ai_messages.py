@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["args_of", "given", "kept", "prompt", "seen", "was_kept"]
 
 _KEPT: Final = "pydantic-ai"  # the type of the data by which a thread memory keeps a message in its own form
+_CALLS: Final = ("tool-call", "builtin-tool-call")  # those of the model's provider, too
 _OUTPUT: Final = "final_result"  # begins the names of the tools by which structured output comes
 
 
@@ -133,8 +134,9 @@ def seen(messages: Sequence[sent.ModelMessage]) -> list[Message]:
             for at, part in enumerate(found[-1]):
                 if isinstance(part, ToolCall) and part.id is not None:
                     calls[part.id] = (len(found) - 1, at)
-            continue
         for given in message.parts:
+            if given.part_kind in _CALLS:
+                continue
             place = calls.get(getattr(given, "tool_call_id", None) or "")
             if place is not None:
                 found[place[0]][place[1]] = _answered(found[place[0]][place[1]], given)
@@ -146,7 +148,7 @@ def _said(part: Any) -> list[Part]:
         return [Text(part.content)] if part.content else []
     if part.part_kind == "thinking":
         return [Reasoning(part.content)] if part.content else []
-    if part.part_kind == "tool-call" and not part.tool_name.startswith(_OUTPUT):
+    if part.part_kind in _CALLS and not part.tool_name.startswith(_OUTPUT):
         return [ToolCall(part.tool_name, args_of(part), id=part.tool_call_id)]
     return []
 
