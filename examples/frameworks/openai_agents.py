@@ -8,7 +8,7 @@ It needs `openai-agents` and no key: the model is a script. With a model of your
 import json
 import os
 
-from agents import Agent, Model, ModelResponse, SQLiteSession, Usage, function_tool
+from agents import Agent, Model, ModelResponse, SQLiteSession, Usage, function_tool, set_tracing_disabled
 from conversations import refunds, weather
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 from script import get_weather, issue_refund, next_step
@@ -40,6 +40,7 @@ class Scripted(Model):
         raise NotImplementedError("the script does not stream")
 
 
+set_tracing_disabled(not os.environ.get("OPENAI_API_KEY"))  # the SDK sends what it traces to OpenAI
 model = os.environ.get("PROCTOR_AGENT_MODEL") or Scripted()
 
 weather_agent = Agent(

@@ -96,6 +96,9 @@ class Toolbox:
         except Exception as error:
             note.error = f"{type(error).__name__}: {safe_message(error)}"
             raise
+        except BaseException:
+            note.error = note.error or "given up before it ended"  # by a tool's own deadline, or the turn's
+            raise
         finally:
             note.duration_ms = (perf_counter() - began) * 1000.0
 
