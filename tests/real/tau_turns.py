@@ -1,6 +1,7 @@
 """Recorded conversations, turn by turn, and what an adapter makes of them: the same, message for message."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 
 from proctor import Item, checks, run_evals
@@ -32,6 +33,22 @@ def turns_of(messages):
     return turns[: ended.index(False)] if False in ended else turns
 
 
+def with_unique_ids(messages):
+    """The messages, an id of a call that came before with a number: a few recordings use one twice."""
+    now, times, found = {}, Counter(), []
+    for message in messages:
+        calls = message.get("tool_calls") or ()
+        for call in calls:
+            times[call["id"]] += 1
+            again = times[call["id"]] > 1
+            now[call["id"]] = f"{call['id']}-{times[call['id']]}" if again else call["id"]
+        renamed = [call | {"id": now[call["id"]]} for call in calls]
+        answers = message.get("tool_call_id")
+        changes = {"tool_calls": renamed} if calls else {"tool_call_id": now.get(answers, answers)} if answers else {}
+        found.append(message | changes)
+    return found
+
+
 def schemas(domain):
     """The tools of a domain, as OpenAI has them."""
     return json.loads(shared(f"data/{domain}/tools.json").read_text(encoding="utf-8"))
@@ -46,11 +63,11 @@ def untimed(part):
     return replace(part, state="done", duration_ms=None) if isinstance(part, ToolCall) else part
 
 
-async def replayed_as_recorded(domain, target_of, **options):
+async def replayed_as_recorded(domain, target_of, *, unique_ids=False, **options):
     """Run each conversation by the target that *target_of* makes of what was said and what tools gave, in order."""
     compared = calls = 0
     for case in cases(domain):
-        turns = turns_of(case["messages"])
+        turns = turns_of(with_unique_ids(case["messages"]) if unique_ids else case["messages"])
         if not turns:
             continue
         said = [message for _, answer in turns for message in answer if message["role"] == "assistant"]
