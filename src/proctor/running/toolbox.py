@@ -112,6 +112,11 @@ class Toolbox:
         if names and self._deny:
             self._refuse("NOT_DECLARED", f"{', '.join(sorted(names))}: no mock can answer for tools that {why}")
 
+    def came_past(self, name: str) -> None:
+        """Refuse a call that did not come by here, of a tool that a mock should have answered for."""
+        if self._deny or any(mock.name == name for _, mock in self._mocks):
+            self._refuse("NOT_DECLARED", f"{name} was called past the mocks, by code that calls it directly")
+
     def begin(self) -> None:
         """Begin a turn, or a further try of it: what the try before it used up is there again."""
         self._answered.clear()
