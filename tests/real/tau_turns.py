@@ -79,7 +79,7 @@ async def replayed_as_recorded(domain, target_of, *, unique_ids=False, **options
         assert row.status == "done", (case["id"], row.error)
         for reply, (_, answer) in zip(row.replies, turns, strict=True):
             recorded = read_messages(answer)
-            assert bare(reply.output) == bare(recorded), case["id"]
+            assert bare(read_messages(reply.output)) == bare(recorded), case["id"]
             compared += 1
             calls += sum(isinstance(part, ToolCall) for message in recorded for part in message.parts)
     assert compared > 100

@@ -17,10 +17,10 @@ from proctor.judging.model import ModelAnswer, ModelCall, Price
 from proctor.models.answers import refusal_of, stated_cost, text_of, usage_of
 from proctor.models.failures import Asked, failed
 from proctor.models.first_step import FirstStep
-from proctor.models.per_loop import PerLoop
 from proctor.models.prices import cost_of, like, price_of, window_of
 from proctor.models.providers import PROVIDERS
 from proctor.models.requests import messages_of, parameters_of
+from proctor.running.per_loop import PerLoop
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse

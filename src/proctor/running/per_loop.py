@@ -1,7 +1,7 @@
-"""A pydantic-ai model for each event loop: connections belong to the loop that opened them.
+"""A client for each event loop: connections belong to the loop that opened them.
 
 A process has several loops: one for each `asyncio.run`, and the background loop of the `_sync` doors. Within a loop a
-model is made once and its connections are reused; when the loop ends they are closed, with nothing to call.
+client is made once and its connections are reused; when the loop ends they are closed, with nothing to call.
 """
 
 from __future__ import annotations
@@ -9,61 +9,61 @@ from __future__ import annotations
 import atexit
 import threading
 from collections.abc import AsyncGenerator, Callable
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from contextlib import AbstractAsyncContextManager, suppress
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakSet
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Lock
-
-    from pydantic_ai.models import Model
 
 __all__ = ["PerLoop"]
 
 
 _SECONDS_TO_CLOSE = 1.0
 
-_all: WeakSet[PerLoop] = WeakSet()
+C = TypeVar("C", bound=AbstractAsyncContextManager[Any])
+
+_all: WeakSet[PerLoop[Any]] = WeakSet()
 
 
-class _Held:
+class _Held(Generic[C]):
     """What one loop has. *generator*: open for as long as the loop is, see `_hold`."""
 
-    __slots__ = ("generator", "lock", "model")
+    __slots__ = ("client", "generator", "lock")
 
     def __init__(self, lock: Lock) -> None:
         self.lock = lock
-        self.model: Model | None = None
-        self.generator: AsyncGenerator[Model] | None = None
+        self.client: C | None = None
+        self.generator: AsyncGenerator[C] | None = None
 
 
-class PerLoop:
-    """*make*: makes the model that a loop uses; called once a loop, never twice at once."""
+class PerLoop(Generic[C]):
+    """*make*: makes the client that a loop uses, such as a model; called once a loop, never twice at once."""
 
-    def __init__(self, make: Callable[[], Model]) -> None:
+    def __init__(self, make: Callable[[], C]) -> None:
         self._make = make
         self._lock = threading.Lock()
-        self._held: dict[AbstractEventLoop, _Held] = {}
+        self._held: dict[AbstractEventLoop, _Held[C]] = {}
         if not _all:
             atexit.register(_close_all)
         _all.add(self)
 
-    async def get(self) -> Model:
-        """The model of the running loop."""
+    async def get(self) -> C:
+        """The client of the running loop."""
         import asyncio
 
         loop = asyncio.get_running_loop()
         held = self._held.get(loop)
-        if held is not None and held.model is not None:
-            return held.model
+        if held is not None and held.client is not None:
+            return held.client
         held = self._begin(loop)
         async with held.lock:
-            if held.model is None:
+            if held.client is None:
                 held.generator = self._hold(loop)
-                held.model = await anext(held.generator)
-        return held.model
+                held.client = await anext(held.generator)
+        return held.client
 
-    def _begin(self, loop: AbstractEventLoop) -> _Held:
+    def _begin(self, loop: AbstractEventLoop) -> _Held[C]:
         import asyncio
 
         with self._lock:
@@ -71,13 +71,13 @@ class PerLoop:
                 del self._held[ended]
             return self._held.setdefault(loop, _Held(asyncio.Lock()))
 
-    async def _hold(self, loop: AbstractEventLoop) -> AsyncGenerator[Model]:
+    async def _hold(self, loop: AbstractEventLoop) -> AsyncGenerator[C]:
         """Advanced once, this stays open until the loop closes its generators, as `asyncio.run` makes it do."""
         with self._lock:
-            model = self._make()
+            client = self._make()
         try:
-            async with model:
-                yield model
+            async with client:
+                yield client
         finally:
             self._held.pop(loop, None)
 
@@ -92,7 +92,7 @@ class PerLoop:
                     closed.result(_SECONDS_TO_CLOSE)
 
 
-async def _closed(generator: AsyncGenerator[Model]) -> None:
+async def _closed(generator: AsyncGenerator[Any]) -> None:
     await generator.aclose()
 
 
