@@ -122,7 +122,7 @@ def main():
             return await compared(*http(url))
 
         say("http", *asyncio.run(measured()))
-        server.stdin.close()
+        server.communicate()
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ class LangGraphTarget:
         if "max_steps" in options:
             config["recursion_limit"] = options.pop("max_steps")
         if call.toolbox is not None and call.toolbox.guards:
-            config["callbacks"] = [*(config.get("callbacks") or ()), guard(call.toolbox)]
+            config["callbacks"] = [*(config.get("callbacks") or ()), guard()(call.toolbox)]
         if call.request_context is not None and self.graph.context_schema is not None:
             options.setdefault("context", dict(call.request_context))
         return config, options

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from copy import copy
+from functools import cache
 from typing import Any
 
 from proctor.bridge import in_thread
@@ -94,16 +95,20 @@ async def _called(request: Any, execute: Any, message: Any) -> Any:
     return message(made if isinstance(made, str) else as_text(made), name=name, tool_call_id=id)
 
 
-def guard(toolbox: Toolbox) -> Any:
-    """A callback that refuses a tool which a node called by itself, where a mock should have answered."""
+@cache
+def guard() -> Any:
+    """The class of callbacks that refuse a tool which a node called by itself, where a mock should have answered."""
     from langchain_core.callbacks import BaseCallbackHandler
 
     class Guard(BaseCallbackHandler):
         raise_error = True
         run_inline = True
 
+        def __init__(self, toolbox: Toolbox) -> None:
+            self.toolbox = toolbox
+
         def on_tool_start(self, serialized: Any, input_str: str, **more: Any) -> None:
             if not _LIVE.get():
-                toolbox.came_past(more.get("name") or (serialized or {}).get("name") or "a tool")
+                self.toolbox.came_past(more.get("name") or (serialized or {}).get("name") or "a tool")
 
-    return Guard()
+    return Guard

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from proctor.data.read import read_input
@@ -65,7 +66,7 @@ class OpenAIAgentsTarget:
             raise UsageError("the input of an agent ends with what the user says")
         agent, options = self._prepared(call)
         session, asked = self._session_of(call), given(messages)
-        watch = _watch(options.pop("hooks", None))
+        watch = _watch()(options.pop("hooks", None))
         try:
             result = await _run(agent, asked, {**options, "session": session, "hooks": watch})
         except BaseException as error:  # also of a turn that runs out of time
@@ -155,35 +156,33 @@ async def _run(agent: Any, asked: Any, options: dict[str, Any]) -> Any:
     return result
 
 
-def _watch(hooks: Any) -> Any:
-    """Hooks that note what models answer and tools give while a run goes on, and tell those that the user gave."""
+@cache
+def _watch() -> Any:
+    """The class of hooks that note what models answer and tools give while a run goes on; they tell the user's own."""
     from agents import RunHooks
 
     class Watch(RunHooks[Any]):
-        def __init__(self) -> None:
+        def __init__(self, hooks: Any) -> None:
             self.responses: list[Any] = []
             self.results: dict[str, Any] = {}
+            self._hooks = hooks
+            if hooks is not None:
+                for name in ("on_llm_start", "on_agent_start", "on_agent_end", "on_handoff", "on_tool_start"):
+                    setattr(self, name, getattr(hooks, name))
 
         async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
             self.responses.append(response)
-            if hooks is not None:
-                await hooks.on_llm_end(context, agent, response)
+            if self._hooks is not None:
+                await self._hooks.on_llm_end(context, agent, response)
 
         async def on_tool_end(self, context: Any, agent: Any, tool: Any, result: Any) -> None:
             id = getattr(context, "tool_call_id", None)
             if id is not None:
                 self.results[id] = result
-            if hooks is not None:
-                await hooks.on_tool_end(context, agent, tool, result)
+            if self._hooks is not None:
+                await self._hooks.on_tool_end(context, agent, tool, result)
 
-        if hooks is not None:
-            on_llm_start = hooks.on_llm_start
-            on_agent_start = hooks.on_agent_start
-            on_agent_end = hooks.on_agent_end
-            on_handoff = hooks.on_handoff
-            on_tool_start = hooks.on_tool_start
-
-    return Watch()
+    return Watch
 
 
 async def _take_back(session: Any, asked: Any) -> None:

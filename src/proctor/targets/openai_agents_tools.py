@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 from copy import copy
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
 
 from proctor.running.toolbox import MockedError, Toolbox
@@ -90,17 +90,28 @@ def _through(invoke: Any, name: str, toolbox: Toolbox) -> Any:
     if inner is None:
         return _around(invoke, name, toolbox, told=str)
 
-    class Invoker(type(invoke)):  # type: ignore[misc]  # the SDK looks for its own class
-        async def __call__(self, context: Any, arguments: str) -> Any:
-            made = await super().__call__(context, arguments)
-            if toolbox.failure is not None:
-                raise toolbox.failure  # it was made a text of
-            return made
-
     through = copy(invoke)
-    through.__class__ = Invoker
+    kind: Any = type(invoke)
+    through.__class__ = _invoker(kind)
+    through.toolbox = toolbox
     through._invoke_tool_impl = _around(inner, name, toolbox)  # noqa: SLF001 - held by a test of what the agent is told
     return through
+
+
+@cache
+def _invoker(kind: type[Any]) -> Any:
+    """A class of what invokes a tool, below the SDK's own, which it looks for."""
+
+    class Invoker(kind):  # type: ignore[misc]  # known only then
+        toolbox: Toolbox
+
+        async def __call__(self, context: Any, arguments: str) -> Any:
+            made = await super().__call__(context, arguments)
+            if self.toolbox.failure is not None:
+                raise self.toolbox.failure  # it was made a text of
+            return made
+
+    return Invoker
 
 
 def _around(

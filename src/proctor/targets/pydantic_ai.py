@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from inspect import isroutine
 from typing import TYPE_CHECKING, Any, Final
 
@@ -141,30 +142,42 @@ async def _drained(_context: Any, events: Any) -> None:
 
 def _through(toolbox: Toolbox, agent: Any) -> Any:
     """What has a run call its tools through a toolbox."""
+    through, guarded = _capabilities()
+    return (guarded if toolbox.guards else through)(toolbox, agent)
+
+
+@cache
+def _capabilities() -> tuple[Any, Any]:
+    """The classes of that, without and with a look at each request; made once, since that takes a while."""
     from pydantic_ai import ToolFailed
     from pydantic_ai.capabilities import AbstractCapability
 
     class Through(AbstractCapability[Any]):
-        async def before_model_request(self, ctx: Any, request_context: Any) -> Any:
-            native = request_context.model_request_parameters.native_tools
-            toolbox.refuse_unseen([tool.kind for tool in native if tool.kind != "tool_search"])
-            return request_context
+        def __init__(self, toolbox: Toolbox, agent: Any) -> None:
+            self.toolbox = toolbox
+            self.timeout = getattr(agent, "_tool_timeout", None)  # for tools that have none of their own
 
         async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
             if tool_def.kind == "output":
                 return await handler(args)
             try:
-                return await toolbox.call(
+                return await self.toolbox.call(
                     call.tool_name,
                     args_of(call),
                     id=call.tool_call_id,
                     live=lambda: handler(args),
-                    timeout=tool_def.timeout or getattr(agent, "_tool_timeout", None),
+                    timeout=tool_def.timeout or self.timeout,
                 )
             except MockedError as error:
                 raise ToolFailed(str(error)) from None
 
-    return Through()
+    class Guarded(Through):
+        async def before_model_request(self, ctx: Any, request_context: Any) -> Any:
+            native = request_context.model_request_parameters.native_tools
+            self.toolbox.refuse_unseen([tool.kind for tool in native if tool.kind != "tool_search"])
+            return request_context
+
+    return Through, Guarded
 
 
 # ── what came of it ────────────────────────────────────────────────────────────────────────────────────────────────
