@@ -4,9 +4,9 @@ import warnings
 
 import pytest
 
-from proctor import Item, checks, run_evals, scorer
+from proctor import Item, ToolMock, checks, run_evals, scorer
 from proctor.data.agent_reply import AgentReply
-from proctor.data.message import Message, Text
+from proctor.data.message import Message, Text, ToolCall
 from proctor.data.outcome import Origin
 from proctor.data.reply import Reply
 from proctor.data.usage import Cost, Usage
@@ -150,3 +150,17 @@ async def test_an_agent_without_memory_is_warned_of_where_there_are_conversation
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         await row(Remembering(memory))
+
+
+async def test_an_agent_that_takes_the_toolbox_can_be_mocked():
+    class Desk:
+        async def generate(self, messages, *, toolbox, **told):
+            result = await toolbox.call("pay", {"n": 1}, id="c1")
+            call = ToolCall("pay", {"n": 1}, id="c1", result=result, state="done")
+            return AgentReply([Message("assistant", (call,))])
+
+    item = Item("Pay", tool_mocks=[ToolMock("pay", output="paid")], unmocked="deny")
+    result = await run_evals(target=Desk(), data=[item], scorers=[checks.no_tool_errors()])
+    assert [call.result for call in result.items[0].tool_report.served] == ["paid"]
+    unmocked = await run_evals(target=Desk(), data=[Item("Pay")], scorers=[checks.no_tool_errors()])
+    assert "there is no tool behind it" in unmocked.items[0].error.message

@@ -2,6 +2,9 @@
 
 import pytest
 from agents import Agent, FunctionTool, SQLiteSession, WebSearchTool, function_tool, handoff, set_tracing_disabled
+from agents.mcp import MCPServer
+from mcp.types import CallToolResult, TextContent
+from mcp.types import Tool as MCPTool
 
 from proctor import Item, ToolMock, Turn, checks, run_evals
 from proctor.targets.openai_agents import OpenAIAgentsTarget
@@ -149,3 +152,34 @@ async def test_what_the_sdk_hid_is_hidden_from_the_agent_again_when_it_is_replay
         shot = row.output[0].parts[0]
         assert (shot.error, shot.state, "card" in shot.result) == ("KeyError: 'card'", "failed", False)
     assert FIRED == [7]
+
+
+class Desk(MCPServer):
+    """A server of one tool, in this process."""
+
+    name = "desk"
+    session_id = None
+
+    async def connect(self): ...
+
+    async def cleanup(self): ...
+
+    async def list_prompts(self): ...
+
+    async def get_prompt(self, name, arguments=None): ...
+
+    async def list_tools(self, run_context=None, agent=None):
+        return [MCPTool(name="refund", description="Pay back", inputSchema=SCHEMA)]
+
+    async def call_tool(self, tool_name, arguments, meta=None):
+        FIRED.append(arguments["order"])
+        return CallToolResult(content=[TextContent(type="text", text="refunded by the server")])
+
+
+async def test_the_tools_of_a_server_of_tools_are_mocked_too():
+    made = Agent(name="Desk", model=FunctionModel(clerk), mcp_servers=[Desk()])
+    row = await run(Item("Refund 7", tool_mocks=[ToolMock("refund", REFUND, output="paid")], unmocked="deny"), made)
+    assert (row.output[-1].text, FIRED) == ("Said: paid", [])
+    row = await run(Item("Refund 7"), made)
+    assert (FIRED, row.tool_report.live[0].name) == ([7], "refund")
+    assert "refunded by the server" in row.output[-1].text
