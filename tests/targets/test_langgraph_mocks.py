@@ -9,6 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
 from proctor import Item, ToolMock, Turn, checks, run_evals
+from proctor.targets.langgraph import LangGraphTarget
 from tests.targets.langchain_model import FunctionModel, call, outputs, said_by_user
 
 REFUND = {"order": 7, "reason": "broken"}
@@ -149,3 +150,31 @@ async def test_the_graph_of_the_user_is_left_as_it_is():
     await run(Item("Refund 7", tool_mocks=[ToolMock("refund", output="paid")]), made)
     assert made.nodes["tools"].bound is bound
     assert bound._awrap_tool_call is wrapper
+
+
+@wrap_tool_call
+def loud(request, handler):
+    made = handler(request)
+    made.content = made.content.upper()
+    return made
+
+
+class OnlySync(InMemorySaver):
+    """A checkpointer without its async side, as SqliteSaver is."""
+
+    async def aget_tuple(self, config):
+        raise NotImplementedError("this saver is not async")
+
+
+async def test_a_graph_that_is_not_async_is_run_on_a_thread_and_mocked_there_too():
+    made = create_agent(FunctionModel(answer=clerk), tools=[refund], checkpointer=OnlySync(), middleware=[loud])
+    mocks = [ToolMock("refund", output="paid"), ToolMock("refund", error="closed")]
+    item = Item(turns=[Turn("Refund 7"), Turn("Again 8")], id="i", tool_mocks=mocks, unmocked="deny")
+    row = await run(item, LangGraphTarget(made, sync=True))
+    assert [reply.output[-1].text for reply in row.replies] == ["Said: PAID", "Said: CLOSED"]
+    assert (FIRED, [shot.mock for shot in row.tool_report.served]) == ([], [0, 1])
+    live = await run(Item("Refund 9"), LangGraphTarget(made, sync=True))
+    assert (live.output[-1].text, FIRED, live.tool_report.live[0].duration_ms > 0) == ("Said: REFUNDED 9", [9], True)
+    denied = await run(Item("Refund 9", unmocked="deny"), LangGraphTarget(made, sync=True))
+    assert (denied.error.code, FIRED) == ("TOOL_MOCK_NOT_DECLARED", [9])
+    assert "target=LangGraphTarget(graph, sync=True)" in (await run(Item("Refund 9"), made)).error.message

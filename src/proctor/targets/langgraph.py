@@ -10,12 +10,14 @@ from contextlib import suppress
 from typing import Any, Final
 from uuid import uuid4
 
+from proctor.bridge import in_thread
 from proctor.data.plain import plain
 from proctor.data.read import read_input
 from proctor.data.reply import Reply
 from proctor.data.value import MISSING
-from proctor.errors import TargetError, UnknownName, UsageError
-from proctor.running.target import Call, keep_with
+from proctor.errors import TargetError, UnknownName, UsageError, safe_message
+from proctor.running.target import Call, keep_with, kept_with
+from proctor.running.toolbox import Toolbox
 from proctor.targets.langgraph_messages import finish_reason_of, given, seen, usage_of
 from proctor.targets.langgraph_tools import TOOLBOX, guard, through_toolbox
 
@@ -36,16 +38,19 @@ class LangGraphTarget:
     the `context` of a graph that has a schema for one, unless that is given.
 
     An input that is a mapping is the state that the graph begins with; any other is read as messages.
+
+    *sync*: run the graph as `stream` does, on a thread: for one whose checkpointer, middleware or nodes are not async.
     """
 
-    may_hang = False
     mocks_tools = True
 
-    def __init__(self, graph: Any) -> None:
+    def __init__(self, graph: Any, *, sync: bool = False) -> None:
         if not hasattr(graph, "astream") or not hasattr(graph, "checkpointer"):
             raise UsageError(_refusal(graph))
         saver = graph.checkpointer
         self.graph = graph
+        self.may_hang = sync
+        self._sync = sync
         self.remembers = saver is not None and saver is not False
         self._here = any(base.__name__ in _IN_PROCESS for base in type(saver).__mro__)
         self.durable = not self._here
@@ -56,16 +61,26 @@ class LangGraphTarget:
     async def reply(self, call: Call) -> Reply:
         """One turn. What the graph raises is raised, with what it did before."""
         self._graph = self._graph or through_toolbox(self.graph)
+        from asyncio import get_running_loop
+
         config, options = self._told(call)
-        token = TOOLBOX.set(call.toolbox)
-        turn = _Turn()
+        token = TOOLBOX.set(None if call.toolbox is None else (call.toolbox, get_running_loop()))
+        turn = _Turn(call.toolbox)
+        run = turn.run_on_a_thread if self._sync else turn.run
         try:
-            await turn.run(self._graph, _state(call.input), config, options, call)
+            await run(self._graph, _state(call.input), config, **options)
         except BaseException as error:  # also of a turn that runs out of time
             messages = turn.added
             keep_with(error, Reply(output=seen(messages) or MISSING, usage=usage_of(messages)))
             if self.remembers:
                 await self._take_back(config, call)
+            if isinstance(error, NotImplementedError) and not self._sync:
+                told = (
+                    f"{safe_message(error)} - for a graph that is not async: target=LangGraphTarget(graph, sync=True)"
+                )
+                hinted = TargetError(told)
+                keep_with(hinted, kept_with(error))
+                raise hinted from error
             raise
         finally:
             TOOLBOX.reset(token)
@@ -99,16 +114,21 @@ class LangGraphTarget:
     async def _take_back(self, config: dict[str, Any], call: Call) -> None:
         """Have a further try of a turn that failed begin where the turn began."""
         thread = config["configurable"]["thread_id"]
+        place = {"configurable": {"thread_id": thread}}
         with suppress(Exception):  # a saver that cannot look back: what the turn left in the thread stays there
-            place = {"configurable": {"thread_id": thread}}
-            async for state in self.graph.aget_state_history(place):
-                if (state.metadata or {}).get("source") == "input":
-                    before = state.parent_config
-                    if before is not None:
-                        self._begin_at[thread] = before["configurable"]["checkpoint_id"]
-                    elif call.turn is not None:  # a thread of this conversation alone
-                        await self._saver.adelete_thread(thread)
-                    return
+            if self._sync:
+                states = await in_thread(lambda: list(self.graph.get_state_history(place)))
+            else:
+                states = [state async for state in self.graph.aget_state_history(place)]
+            begun = next((it for it in states if (it.metadata or {}).get("source") == "input"), None)
+            if begun is None:
+                return
+            if begun.parent_config is not None:
+                self._begin_at[thread] = begun.parent_config["configurable"]["checkpoint_id"]
+            elif call.turn is not None and self._sync:  # a thread of this conversation alone
+                await in_thread(self._saver.delete_thread, thread)
+            elif call.turn is not None:
+                await self._saver.adelete_thread(thread)
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Raise an `UnknownName` for what no run of a graph takes."""
@@ -151,9 +171,10 @@ def _state(asked: Any) -> Any:
 class _Turn:
     """One run of a graph as it goes: the messages that it *added*, its *last* state, and what it *waits_for*."""
 
-    def __init__(self) -> None:
+    def __init__(self, toolbox: Toolbox | None) -> None:
         self.last: Any = MISSING
         self.waits_for = ""
+        self._toolbox = toolbox
         self._before: frozenset[str | None] | None = None
         self._count = 0
         self._added: dict[Any, Any] = {}
@@ -163,15 +184,29 @@ class _Turn:
         """In the order in which they came, also those that the graph took out again."""
         return list(self._added.values())
 
-    async def run(self, graph: Any, state: Any, config: Any, options: dict[str, Any], call: Call) -> None:
-        modes = ["values", "updates", *(["messages"] if options.pop("stream", False) else ())]
-        async for mode, chunk in graph.astream(state, config, stream_mode=modes, **options):
-            if mode == "values":
-                self._take(chunk)
-            elif mode == "updates" and "__interrupt__" in chunk:
-                self.waits_for = "; ".join(str(it.value) for it in chunk["__interrupt__"]) or "an interrupt"
-            if call.toolbox is not None and call.toolbox.failure is not None:
-                raise call.toolbox.failure  # a node made a message of it
+    async def run(self, graph: Any, state: Any, config: Any, *, stream: bool = False, **options: Any) -> None:
+        """To the end, or to a call of a tool that nothing may answer."""
+        async for mode, chunk in graph.astream(state, config, stream_mode=_modes(stream), **options):
+            self._see(mode, chunk)
+
+    async def run_on_a_thread(
+        self, graph: Any, state: Any, config: Any, *, stream: bool = False, **options: Any
+    ) -> None:
+        """The same for a graph that is not async."""
+
+        def all_of_it() -> None:
+            for mode, chunk in graph.stream(state, config, stream_mode=_modes(stream), **options):
+                self._see(mode, chunk)
+
+        await in_thread(all_of_it)
+
+    def _see(self, mode: str, chunk: Any) -> None:
+        if mode == "values":
+            self._take(chunk)
+        elif mode == "updates" and "__interrupt__" in chunk:
+            self.waits_for = "; ".join(str(it.value) for it in chunk["__interrupt__"]) or "an interrupt"
+        if self._toolbox is not None and self._toolbox.failure is not None:
+            raise self._toolbox.failure  # a node made a message of it
 
     def _take(self, state: Any) -> None:
         self.last = state
@@ -188,6 +223,10 @@ class _Turn:
         for message in messages:
             if _id(message) not in self._before:
                 self._added[_id(message)] = message
+
+
+def _modes(stream: Any) -> list[str]:
+    return ["values", "updates", "messages"] if stream else ["values", "updates"]
 
 
 def _id(message: Any) -> Any:

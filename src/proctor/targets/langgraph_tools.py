@@ -17,7 +17,9 @@ from proctor.targets.langgraph_messages import as_text
 
 __all__ = ["TOOLBOX", "guard", "through_toolbox"]
 
-TOOLBOX: ContextVar[Toolbox | None] = ContextVar("proctor_toolbox", default=None)
+TOOLBOX: ContextVar[tuple[Toolbox, Any] | None] = ContextVar("proctor_toolbox", default=None)
+"""The toolbox of the turn that runs, and the event loop that it is used on."""
+
 _LIVE: ContextVar[bool] = ContextVar("proctor_live_tool", default=False)
 
 
@@ -49,32 +51,47 @@ def _tool_node(node: Any) -> Any:
 
     outer, outer_sync = node._awrap_tool_call, node._wrap_tool_call  # noqa: SLF001 - given when it was made
 
-    async def wrapped(request: Any, execute: Any) -> Any:
+    def through(execute: Any) -> Any:
         async def inner(asked: Any) -> Any:
             return await _called(asked, execute, ToolMessage)
 
+        return inner
+
+    async def wrapped(request: Any, execute: Any) -> Any:
+        inner = through(execute)
         if outer is not None:
             return await outer(request, inner)
         if outer_sync is None:
             return await inner(request)
-        import asyncio
+        from asyncio import get_running_loop
 
-        loop = asyncio.get_running_loop()
-        return await in_thread(
-            outer_sync, request, lambda asked: asyncio.run_coroutine_threadsafe(inner(asked), loop).result()
-        )
+        return await in_thread(outer_sync, request, _blocking(inner, get_running_loop()))
+
+    def wrapped_sync(request: Any, execute: Any) -> Any:
+        place = TOOLBOX.get()
+        inner = execute
+        if place is not None:
+            inner = _blocking(through(lambda asked: in_thread(execute, asked)), place[1])
+        return inner(request) if outer_sync is None else outer_sync(request, inner)
 
     made = copy(node)
-    made._awrap_tool_call = wrapped  # noqa: SLF001 - as its constructor does
+    made._awrap_tool_call, made._wrap_tool_call = wrapped, wrapped_sync  # noqa: SLF001 - as its constructor does
     made.func, made.afunc = made._func, made._afunc  # noqa: SLF001 - they were those of the other node
     return made
 
 
+def _blocking(inner: Any, loop: Any) -> Any:
+    """The same for a thread that waits: it is done on the turn's own loop."""
+    from asyncio import run_coroutine_threadsafe
+
+    return lambda asked: run_coroutine_threadsafe(inner(asked), loop).result()
+
+
 async def _called(request: Any, execute: Any, message: Any) -> Any:
-    toolbox = TOOLBOX.get()
-    if toolbox is None:
+    place = TOOLBOX.get()
+    if place is None:
         return await execute(request)
-    call, lived = request.tool_call, False
+    call, lived, toolbox = request.tool_call, False, place[0]
 
     async def live() -> Any:
         nonlocal lived
