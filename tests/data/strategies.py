@@ -138,7 +138,7 @@ TOOL_MOCKS = st.one_of(
         ToolMock,
         st.just("pay"),
         mappings,
-        output=anything,
+        output=anything.filter(lambda it: it is not MISSING),
         delay=st.floats(0, 9),
         match=one_of(Literal["strict", "ignore"]),
     ),
