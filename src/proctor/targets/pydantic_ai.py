@@ -120,8 +120,9 @@ def _arguments(call: Call, agent: Any) -> dict[str, Any]:
         options.setdefault("deps", dict(call.request_context))
     if call.toolbox is not None:
         options["capabilities"] = [*(options.get("capabilities") or ()), _through(call.toolbox, agent)]
-        functions = _functions(options.get("output_type") or agent.output_type)
-        call.toolbox.refuse_unseen(functions, why="make the output")
+        if call.toolbox.guards:
+            functions = _functions(options.get("output_type") or agent.output_type)
+            call.toolbox.refuse_unseen(functions, why="make the output")
     return options
 
 
