@@ -204,6 +204,24 @@ async def test_what_a_turn_did_before_its_model_broke_is_kept_and_a_further_try_
     assert tries == [first, first, both, both]
 
 
+async def test_a_turn_that_failed_before_it_began_takes_nothing_back_of_the_turns_before():
+    class Refuses(InMemorySaver):
+        refuses = 0
+
+        async def aget_tuple(self, config):
+            Refuses.refuses += 1
+            if Refuses.refuses == 2:
+                raise ConnectionError("lost")
+            return await super().aget_tuple(config)
+
+    def echo(messages):
+        return AIMessage(" ".join(said_by_user(messages)))
+
+    made = create_agent(FunctionModel(answer=echo), tools=[], checkpointer=Refuses())
+    result = await run_evals(target=made, data=[Item(inputs=["a", "b"], id="i")], scorers=ANY, retries=1)
+    assert [reply.output[0].text for reply in result.items[0].replies] == ["a", "a b"]
+
+
 async def test_what_a_turn_did_before_it_ran_out_of_time_is_kept():
     async def slow(messages):
         if outputs(messages):

@@ -284,6 +284,12 @@ async def test_options_and_context_reach_the_run():
 async def test_an_option_that_nothing_takes_is_refused_before_anything_runs():
     with pytest.raises(UnknownName, match="Did you mean 'max_steps'"):
         await one(agent(), target_options={"max_step": 1})
+    with pytest.raises(UnknownName, match="Did you mean 'temperature'"):
+        await one(agent(), target_options={"model_settings": {"temprature": 0}})
+    with pytest.raises(UsageError, match=r"max_steps'\] is a whole number, 1 or more, not '3'"):
+        await one(agent(), target_options={"max_steps": "3"})
+    with pytest.raises(UsageError, match=r"stream'\] is True or False"):
+        await one(agent(), target_options={"stream": "yes"})
     with pytest.raises(UsageError, match=r"give OpenAIAgentsTarget\(agent, session=...\)"):
         await one(agent(), target_options={"session": SQLiteSession("x")})
     with pytest.raises(UsageError, match="which all conversations would share"):

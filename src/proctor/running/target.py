@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from proctor.data.item import Item
 from proctor.data.reply import Reply
-from proctor.data.value import Value
-from proctor.errors import UsageError
+from proctor.data.value import Value, shown
+from proctor.errors import UnknownName, UsageError
 from proctor.plugins import find, import_object, recognised
 from proctor.running.toolbox import Toolbox
 from proctor.scoring.callables import is_async
 
-__all__ = ["Call", "Target", "as_target", "has_durable_threads", "keep_with", "kept_with", "without_place"]
+__all__ = [
+    "Call",
+    "Target",
+    "as_target",
+    "check_target_options",
+    "has_durable_threads",
+    "keep_with",
+    "kept_with",
+    "without_place",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -91,6 +100,17 @@ def without_place(options: Mapping[str, Any] | None) -> Mapping[str, Any] | None
     memory = {name: value for name, value in (options["memory"] or {}).items() if name not in ("thread", "resource")}
     rest = {name: value for name, value in options.items() if name != "memory"}
     return {**rest, "memory": memory} if memory else rest or None
+
+
+def check_target_options(options: Mapping[str, Any], known: Collection[str], *, what: str) -> None:
+    """Raise an `UnknownName` for an option that *what* does not take, a `UsageError` for steps that are no count."""
+    for name, value in options.items():
+        if name not in known:
+            raise UnknownName(f"option of {what}", name, known)
+        if name == "max_steps" and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+            raise UsageError(f"target_options['max_steps'] is a whole number, 1 or more, not {shown(value)}")
+        if name == "stream" and not isinstance(value, bool):
+            raise UsageError(f"target_options['stream'] is True or False, not {shown(value)}")
 
 
 def keep_with(error: BaseException, reply: Reply) -> None:

@@ -22,9 +22,9 @@ from proctor.data.read import read_input, read_messages
 from proctor.data.reply import Reply
 from proctor.data.secrets import redact_text
 from proctor.data.value import shown
-from proctor.errors import TargetError, UnknownName, UnreadableMessages, UsageError
+from proctor.errors import TargetError, UnreadableMessages, UsageError
 from proctor.running.per_loop import PerLoop
-from proctor.running.target import Call, keep_with
+from proctor.running.target import Call, check_target_options, keep_with
 from proctor.targets.http_chat import Pieces, chat_reply, sent
 from proctor.targets.http_mapping import Reading, Template
 
@@ -204,9 +204,7 @@ class HttpTarget:
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Raise an `UnknownName` for what no call takes, and a `UsageError` for a secret that is not there."""
         known = _OPTIONS if self._is_chat else ("headers",)
-        for name in options:
-            if name not in known:
-                raise UnknownName("option of an address", name, known)
+        check_target_options(options, known, what="an address")
         for name, value in {**self._headers, **_legal(options.get("headers") or {})}.items():
             _from_environment(name, value)
 

@@ -15,8 +15,8 @@ from proctor.data.plain import plain
 from proctor.data.read import read_input
 from proctor.data.reply import Reply
 from proctor.data.value import MISSING
-from proctor.errors import TargetError, UnknownName, UsageError, safe_message
-from proctor.running.target import Call, keep_with, kept_with
+from proctor.errors import TargetError, UsageError, safe_message
+from proctor.running.target import Call, check_target_options, keep_with, kept_with
 from proctor.running.toolbox import Toolbox
 from proctor.targets.langgraph_messages import finish_reason_of, given, seen, usage_of
 from proctor.targets.langgraph_tools import TOOLBOX, guard, through_toolbox
@@ -72,7 +72,9 @@ class LangGraphTarget:
         except BaseException as error:  # also of a turn that runs out of time
             messages = turn.added
             keep_with(error, Reply(output=seen(messages) or MISSING, usage=usage_of(messages)))
-            if self.remembers:
+            if (
+                self.remembers and turn.begun and isinstance(error, Exception)
+            ):  # what ran out of time is not tried again
                 await self._take_back(config, call)
             if isinstance(error, NotImplementedError) and not self._sync:
                 told = (
@@ -138,8 +140,7 @@ class LangGraphTarget:
                     f"target_options[{name!r}]: a compiled graph has its own; one that looks it up in its config or "
                     "context takes it by configurable= or context="
                 )
-            if name not in _OPTIONS:
-                raise UnknownName("option of a graph of LangGraph", name, _OPTIONS)
+        check_target_options(options, _OPTIONS, what="a graph of LangGraph")
 
     def forget(self, thread_id: str, *, resource_id: str | None = None) -> None:
         """Drop a thread that is kept in this process alone: its conversation is over."""
@@ -178,6 +179,11 @@ class _Turn:
         self._before: frozenset[str | None] | None = None
         self._count = 0
         self._added: dict[Any, Any] = {}
+
+    @property
+    def begun(self) -> bool:
+        """Whether the graph has taken in what it was asked."""
+        return self._before is not None
 
     @property
     def added(self) -> list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +12,7 @@ from proctor.data.reply import Reply
 from proctor.data.usage import Usage
 from proctor.data.value import MISSING, shown
 from proctor.errors import TargetError, UnknownName, UsageError
-from proctor.running.target import Call, has_durable_threads, keep_with
+from proctor.running.target import Call, check_target_options, has_durable_threads, keep_with
 from proctor.targets.openai_agents_items import given, results_of, seen, structured_of
 from proctor.targets.openai_agents_tools import with_toolbox
 
@@ -74,7 +74,7 @@ class OpenAIAgentsTarget:
             results = {**watch.results, **results_of(details.new_items if details else ())}
             so_far = seen(watch.responses, results)
             keep_with(error, Reply(output=so_far or MISSING, usage=_sum(watch.responses)))
-            if session is not None:
+            if session is not None and isinstance(error, Exception):  # what ran out of time is not tried again
                 await _take_back(session, asked)
             raise
         reply = reply_of(result)
@@ -103,7 +103,8 @@ class OpenAIAgentsTarget:
             settings = changed.get("model_settings")
             if isinstance(settings, Mapping):
                 changed["model_settings"] = ModelSettings(**settings)
-            options["run_config"] = replace(options.get("run_config") or RunConfig(), **changed)
+            config = options.get("run_config") or {}
+            options["run_config"] = replace(RunConfig(**config) if isinstance(config, Mapping) else config, **changed)
         if call.request_context is not None:
             options.setdefault("context", dict(call.request_context))
         return agent, options
@@ -118,12 +119,16 @@ class OpenAIAgentsTarget:
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Raise an `UnknownName` for what no run of an agent takes."""
-        for name in options:
-            if name == "session":
-                hint = "one session would be shared by all conversations: give OpenAIAgentsTarget(agent, session=...)"
-                raise UsageError(f"target_options['session']: {hint}")
-            if name not in _OPTIONS:
-                raise UnknownName("option of an agent of the OpenAI Agents SDK", name, _OPTIONS)
+        if "session" in options:
+            hint = "one session would be shared by all conversations: give OpenAIAgentsTarget(agent, session=...)"
+            raise UsageError(f"target_options['session']: {hint}")
+        check_target_options(options, _OPTIONS, what="an agent of the OpenAI Agents SDK")
+        from agents import ModelSettings
+
+        settings, known = options.get("model_settings"), [field.name for field in fields(ModelSettings)]
+        for name in settings if isinstance(settings, Mapping) else ():
+            if name not in known:
+                raise UnknownName("setting of a model of the OpenAI Agents SDK", name, known)
 
     def forget(self, thread_id: str, *, resource_id: str | None = None) -> None:
         """Let go of a thread's session: its conversation is over. What the session keeps elsewhere stays."""

@@ -18,8 +18,8 @@ from proctor.data.read import read_input
 from proctor.data.reply import Reply
 from proctor.data.usage import Cost, Usage
 from proctor.data.value import MISSING, shown
-from proctor.errors import UnknownName, UsageError
-from proctor.running.target import Call, keep_with
+from proctor.errors import UsageError
+from proctor.running.target import Call, check_target_options, keep_with
 from proctor.running.threads import ThreadMemory
 from proctor.running.toolbox import MockedError, Toolbox
 from proctor.targets.pydantic_ai_messages import args_of, given, kept, prompt, seen, was_kept
@@ -98,9 +98,7 @@ class PydanticAITarget:
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Raise an `UnknownName` for what no run of an agent takes."""
-        for name in options:
-            if name not in _OPTIONS:
-                raise UnknownName("option of an agent of pydantic-ai", name, _OPTIONS)
+        check_target_options(options, _OPTIONS, what="an agent of pydantic-ai")
 
     def forget(self, thread_id: str, *, resource_id: str | None = None) -> None:
         """Drop what is kept here of a thread: its conversation is over. A memory of the user's is the user's."""
