@@ -141,6 +141,15 @@ async def test_a_file_that_is_no_recording_is_refused(tmp_path):
             await run_evals(**{**options, **given})
 
 
+async def test_lines_may_be_written_by_hand(tmp_path):
+    path, shop = tmp_path / "tools.jsonl", Counter()
+    path.write_text(
+        '{"item_id": "i", "repeat": 0, "calls": [{"name": "pay", "output": "by hand"}]}\n', encoding="utf-8"
+    )
+    result = await run_evals(target=shop, data=[Item([("pay", {})], id="i")], scorers=ANY, replay_tools=path)
+    assert (calls_of(result.items[0])[0].result, shop.paid) == ("by hand", [])
+
+
 async def test_a_line_that_was_being_written_when_the_run_was_killed_is_left_out(tmp_path):
     path = tmp_path / "tools.jsonl"
     await run_evals(target=Counter(), data=DATA, scorers=ANY, record_tools=path)

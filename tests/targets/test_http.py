@@ -8,7 +8,20 @@ import warnings
 
 import pytest
 
-from proctor import MISSING, Item, Message, Retry, Text, ToolCall, Turn, checks, run_evals, run_evals_sync
+from proctor import (
+    MISSING,
+    Eval,
+    Item,
+    Message,
+    Retry,
+    Text,
+    ToolCall,
+    Turn,
+    checks,
+    resume,
+    run_evals,
+    run_evals_sync,
+)
 from proctor.data.message import Reasoning
 from proctor.errors import UnknownName, UsageError
 from proctor.running.target import as_target
@@ -362,6 +375,25 @@ async def test_secrets_are_sent_and_shown_to_nobody(monkeypatch):
     for shown in (repr(target), row.error.message):
         assert not any(secret in shown for secret in ("hunter22", "sk-agent", "abcdefgh12345678"))
     assert "answered 401" in row.error.message
+
+
+async def test_a_run_of_an_address_is_kept_and_gone_on_with_without_its_secrets(tmp_path):
+    asked = []
+
+    def tell(request):
+        asked.append(request)
+        return answer(chat("ok"))
+
+    async with serving(tell) as url:
+        address = url.replace("http://", "http://ann:hunter22@") + "/v1?token=abcdefgh12345678"
+        options = {"target": address, "scorers": ANY, "store": str(tmp_path / "s.db")}
+        result = await run_evals(data=[Item("a", id="a")], **options)
+        assert result.summary.provenance["target"]["name"] == f"{url}/v1"
+        again = await resume(result.run, Eval(data=[Item("a", id="a")], **options), store=options["store"])
+        assert again.status == "complete"
+    assert len(asked) == 1
+    kept = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert not any(secret in kept for secret in (b"hunter22", b"abcdefgh12345678"))
 
 
 async def test_mocks_are_refused_for_an_address():

@@ -27,6 +27,7 @@ from proctor.running.environment import git_state, versions_of
 from proctor.running.eval import Eval
 from proctor.running.plan import Plan
 from proctor.running.source import DataFile
+from proctor.running.target import is_address, shown_address
 from proctor.running.target_fingerprint import digest_of, target_fingerprint
 from proctor.scoring.fingerprint import UNKNOWN, function_content
 from proctor.scoring.scorer import Scorer
@@ -72,7 +73,7 @@ def provenance_of(plan: Plan) -> dict[str, Any]:
 def _target(given: Any) -> dict[str, Any] | None:
     if given is None:
         return None
-    name = given if isinstance(given, str) else _name_of(given)
+    name = _name_of(given) if not isinstance(given, str) else shown_address(given) if is_address(given) else given
     return {"name": name, "fingerprint": target_fingerprint(given)}
 
 
@@ -86,7 +87,7 @@ def _name_of(thing: Any) -> str:
 
 def _modules_of(given: Any) -> set[str]:
     """The top-level modules that a target is made of: a function's own, an object's classes' and their bases'."""
-    if given is None:
+    if given is None or is_address(given):
         return set()
     target = import_object(given) if isinstance(given, str) else given
     homes = [getattr(target, "__module__", None), *(base.__module__ for base in type(target).__mro__)]

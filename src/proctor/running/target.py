@@ -21,8 +21,10 @@ __all__ = [
     "as_target",
     "check_target_options",
     "has_durable_threads",
+    "is_address",
     "keep_with",
     "kept_with",
+    "shown_address",
     "without_place",
 ]
 
@@ -125,6 +127,20 @@ def kept_with(error: BaseException) -> Reply:
     return kept if isinstance(kept, Reply) else Reply()
 
 
+def is_address(thing: Any) -> bool:
+    """Whether a target is given as the address of an endpoint."""
+    return isinstance(thing, str) and thing.partition("://")[0].lower() in ("http", "https")
+
+
+def shown_address(address: str) -> str:
+    """An address without its password and its query, which may be secret."""
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(address)
+    port = f":{parts.port}" if parts.port else ""
+    return f"{parts.scheme}://{parts.hostname}{port}{parts.path.rstrip('/')}"
+
+
 def has_durable_threads(thing: Any) -> bool:
     """Whether an agent or a function says, by `durable_threads = True`, that its threads outlive the process."""
     return getattr(thing, "durable_threads", False) is True
@@ -132,9 +148,9 @@ def has_durable_threads(thing: Any) -> bool:
 
 def as_target(thing: Any) -> Target:
     """The target that *thing* stands for: itself, what an import path names, or a wrapper around it."""
+    if is_address(thing):
+        return find("target", "http")(thing)  # type: ignore[no-any-return]  # the table says what it is
     if isinstance(thing, str):
-        if thing.partition("://")[0].lower() in ("http", "https"):
-            return find("target", "http")(thing)  # type: ignore[no-any-return]  # the table says what it is
         thing = import_object(thing)
     if not isinstance(thing, type):
         if is_async(getattr(thing, "reply", None)):

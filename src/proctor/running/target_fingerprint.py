@@ -15,6 +15,7 @@ from proctor.data.plain import canonical_json, plain
 from proctor.data.secrets import redact
 from proctor.errors import EncodingError
 from proctor.plugins import import_object
+from proctor.running.target import is_address
 from proctor.scoring.fingerprint import UNKNOWN, function_content
 
 __all__ = ["NO_TARGET", "digest_of", "is_whole", "target_fingerprint"]
@@ -32,6 +33,8 @@ def target_fingerprint(target: Any) -> str:
     """
     if target is None:
         return NO_TARGET
+    if is_address(target):
+        return digest_of(["address", target])
     thing = import_object(target) if isinstance(target, str) else target
     try:
         return digest_of(_content(thing))

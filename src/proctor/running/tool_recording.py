@@ -20,7 +20,7 @@ from proctor.data.item import Item
 from proctor.data.message import Message, ToolCall
 from proctor.data.reply import ItemResult, Reply
 from proctor.data.secrets import safe_json
-from proctor.data.tool_mock import ToolMock
+from proctor.data.tool_mock import ToolMock, as_tool_mock
 from proctor.data.value import MISSING, shown
 from proctor.errors import ProctorError, UsageError, safe_message
 
@@ -52,7 +52,7 @@ class ToolRecording:
 
     def _take(self, row: dict[str, Any]) -> None:
         repeat = row["repeat"]
-        mocks = [replace(decode(call), repeat=repeat) for call in row["calls"]]
+        mocks = [replace(as_tool_mock(decode(call), where="a call"), repeat=repeat) for call in row["calls"]]
         self._rows[row["item_id"]][repeat] = mocks
 
     def onto(self, item: Item, item_id: str, *, repeats: int) -> Item:

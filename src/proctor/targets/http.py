@@ -24,7 +24,7 @@ from proctor.data.secrets import redact_text
 from proctor.data.value import shown
 from proctor.errors import TargetError, UnreadableMessages, UsageError
 from proctor.running.per_loop import PerLoop
-from proctor.running.target import Call, check_target_options, keep_with
+from proctor.running.target import Call, check_target_options, keep_with, shown_address
 from proctor.targets.http_chat import Pieces, chat_reply, sent
 from proctor.targets.http_mapping import Reading, Template
 
@@ -238,8 +238,7 @@ def _checked(url: str, *, chat: bool) -> tuple[str, str]:
     if chat and not path.endswith("/chat/completions"):
         path += "/chat/completions"
         url = parts._replace(path=path).geturl()
-    port = f":{parts.port}" if parts.port else ""
-    return url, f"{parts.scheme}://{parts.hostname}{port}{path}"
+    return url, shown_address(url)
 
 
 def _legal(headers: Mapping[str, Any], *, what: str = "headers") -> dict[str, str]:
