@@ -15,7 +15,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.native_tools import WebSearchTool
 
-from proctor import Item, ToolMock, Turn, checks, run_evals
+from proctor import Item, ToolMock, Turn, checks, rescore, run_evals
 
 REFUND = {"order": 7, "reason": "broken"}
 FIRED = []
@@ -164,3 +164,20 @@ async def test_a_mock_that_takes_longer_than_the_tool_may_fails_as_the_tool_woul
     (row,) = result.items
     assert (row.status, row.output[-1].text) == ("done", "failed: Timed out after 0.02 seconds.")
     assert row.tool_report.served[0].error == "Timed out after 0.02 seconds."
+
+
+async def test_a_run_with_mocks_is_kept_scored_again_and_shown_with_its_report(tmp_path):
+    store = str(tmp_path / "s.db")
+    mocks = [
+        ToolMock("refund", match=lambda args: args["order"] == 7, output="by a function"),
+        ToolMock("other", output=1),
+    ]
+    data = [Item(turns=[Turn("Refund 7")], id="i", tool_mocks=mocks, unmocked="deny")]
+    first = await run_evals(target=agent(), data=data, scorers=[checks.includes("function")], store=store)
+    again = await rescore(first.run, scorers=[checks.called_tool("refund")], store=store)
+    (row,) = again.items
+    assert (again.means[0].mean, FIRED) == (1.0, [])
+    assert ([call.mock for call in row.tool_report.served], [it.name for it in row.tool_report.unused]) == (
+        [0],
+        ["other"],
+    )

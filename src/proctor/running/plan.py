@@ -71,7 +71,7 @@ def _planned(evaluation: Eval) -> Plan:
         check(without_place(evaluation.target_options) or {})
     remembered = not is_stream(evaluation.data) or evaluation.recorder is not None or evaluation.keep == "all"
     mocks_tools = getattr(target, "mocks_tools", False)
-    if target is not None and not mocks_tools:
+    if target is not None and mocks_tools is False:
         _refuse_mocks(evaluation)
     maker = RowMaker(
         gates,

@@ -119,6 +119,7 @@ class _Recorded:
     remembers = True
     durable = False
     may_hang = False
+    mocks_tools = None  # it has none: an item's mocks have answered already
 
     async def reply(self, call: Call) -> Reply:
         raise TargetError("there is no recorded reply, and a rescore does not ask the target", code="NO_REPLY")

@@ -60,7 +60,7 @@ class Row:
 class RowMaker:
     """Makes rows of items. *unique_ids*: ids are remembered, and must not come twice.
 
-    *mocks_tools*: whether mocks can answer for the target's tools. *replayed*: gives an item the mocks of a recording.
+    *mocks_tools*: whether mocks can answer for the target's tools; None for one that calls none. *replayed*: gives an item the mocks of a recording.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class RowMaker:
         *,
         has_target: bool,
         unique_ids: bool = True,
-        mocks_tools: bool = False,
+        mocks_tools: bool | None = False,
         replayed: Callable[[Item, str], Item] | None = None,
     ) -> None:
         self.gates = gates
@@ -107,7 +107,7 @@ class RowMaker:
         return row
 
 
-def _check_item(item: Item, *, has_target: bool, mocks_tools: bool) -> None:
+def _check_item(item: Item, *, has_target: bool, mocks_tools: bool | None) -> None:
     given = [
         name
         for name, value in (("input", item.input), ("inputs", item.inputs), ("turns", item.turns))
@@ -134,7 +134,8 @@ def _check_item(item: Item, *, has_target: bool, mocks_tools: bool) -> None:
         raise UsageError("has none of input, inputs, turns and output")
     if item.driver is not None:
         raise UsageError("has driver, which this version does not carry out: the target would act without it")
-    _check_mocks(item, mocks_tools=mocks_tools)
+    if mocks_tools is not None:
+        _check_mocks(item, mocks_tools=mocks_tools)
     if not has_target:
         raise UsageError("has no output, and there is no target to make one: give a target, or items with an output")
 
