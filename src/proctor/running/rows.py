@@ -60,7 +60,8 @@ class Row:
 class RowMaker:
     """Makes rows of items. *unique_ids*: ids are remembered, and must not come twice.
 
-    *mocks_tools*: whether mocks can answer for the target's tools; None for one that calls none. *replayed*: gives an item the mocks of a recording.
+    *mocks_tools*: whether mocks can answer for the target's tools; None for one that calls none. *replayed*: gives an
+    item the mocks of a recording.
     """
 
     def __init__(

@@ -78,7 +78,7 @@ class _OwnTarget:
         self.remembers = bool(getattr(thing, "remembers", True))
         self.durable = not self.remembers or has_durable_threads(thing)
         self.may_hang = bool(getattr(thing, "may_hang", False))
-        self.mocks_tools = bool(getattr(thing, "mocks_tools", False))
+        self.mocks_tools: bool | None = getattr(thing, "mocks_tools", False)
 
     async def reply(self, call: Call) -> Reply:
         given = await self.thing.reply(call)
