@@ -103,7 +103,7 @@ async def test_without_a_checkpointer_each_turn_is_on_its_own_and_a_warning_says
         return AIMessage(" ".join(said_by_user(messages)))
 
     data = [Item(inputs=["a", "b"], id="i"), Item(inputs=["c", "d"], id="j")]
-    with pytest.warns(UserWarning, match="the target has no memory") as warned:
+    with pytest.warns(UserWarning, match=r"has no memory.*checkpointer=InMemorySaver") as warned:
         result = await run_evals(target=agent(answer=echo, saver=False), data=data, scorers=ANY)
     assert len(warned) == 1
     assert [reply.output[0].text for row in result.items for reply in row.replies] == ["a", "b", "c", "d"]

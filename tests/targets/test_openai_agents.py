@@ -113,7 +113,7 @@ async def test_with_sessions_a_conversation_goes_on_and_is_forgotten_when_it_end
 async def test_without_a_session_each_turn_is_on_its_own_and_a_warning_says_so_once():
     echo = FunctionModel(lambda items: text(" ".join(said_by_user(items))))
     data = [Item(inputs=["a", "b"], id="i"), Item(inputs=["c", "d"], id="j")]
-    with pytest.warns(UserWarning, match="the target has no memory") as warned:
+    with pytest.warns(UserWarning, match=r"has no memory.*OpenAIAgentsTarget\(agent, session=SQLiteSession") as warned:
         result = await run_evals(target=agent(model=echo), data=data, scorers=ANY)
     assert len(warned) == 1
     assert [reply.output[0].text for row in result.items for reply in row.replies] == ["a", "b", "c", "d"]

@@ -58,7 +58,8 @@ class Target(Protocol):
 
     One may have two methods more: `forget(thread_id, *, resource_id)` is called when a conversation is over, and
     `check_options(options)` when a run is planned: it raises for `target_options` that it does not take. And it may say
-    `mocks_tools = True`: every call of a tool goes through `call.toolbox`, so that mocks can answer it.
+    `mocks_tools = True`: every call of a tool goes through `call.toolbox`, so that mocks can answer it. And what is to
+    be done for it to remember, *how_to_remember*, for the warning of a conversation.
     """
 
     remembers: bool

@@ -66,6 +66,7 @@ class HttpTarget:
     """
 
     durable = False
+    how_to_remember = "Have request= say the thread, or the conversation so far: {thread_id}, {messages}"
     may_hang = False
     mocks_tools = False
 

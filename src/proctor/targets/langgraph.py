@@ -42,6 +42,7 @@ class LangGraphTarget:
     *sync*: run the graph as `stream` does, on a thread: for one whose checkpointer, middleware or nodes are not async.
     """
 
+    how_to_remember = "Give the graph a checkpointer when it is compiled: checkpointer=InMemorySaver()"
     mocks_tools = True
 
     def __init__(self, graph: Any, *, sync: bool = False) -> None:

@@ -38,6 +38,7 @@ class OpenAIAgentsTarget:
     has the model answer in pieces, to the same reply. `request_context` is the run's `context`, unless that is given.
     """
 
+    how_to_remember = "Say where threads are kept: target=OpenAIAgentsTarget(agent, session=SQLiteSession)"
     may_hang = False
     mocks_tools = True
 
