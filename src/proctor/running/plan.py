@@ -118,7 +118,10 @@ def is_stream(data: Any) -> bool:
 def warn_of_forgetting(plan: Plan) -> None:
     """Warn, once, of conversations with a target that remembers nothing of them."""
     if plan.maker.has_conversations and plan.target is not None and not plan.target.remembers:
-        how = getattr(plan.target, "how_to_remember", "Give a target that accepts thread_id, or an agent with memory")
+        how = (
+            getattr(plan.target, "how_to_remember", None)
+            or "Give a target that accepts thread_id, or an agent with memory"
+        )
         note = f"the target has no memory: turns of a conversation will not share history. {how}"
         if note not in plan.notes:
             plan.notes.append(note)

@@ -80,6 +80,7 @@ class _OwnTarget:
         self.durable = not self.remembers or has_durable_threads(thing)
         self.may_hang = bool(getattr(thing, "may_hang", False))
         self.mocks_tools: bool | None = getattr(thing, "mocks_tools", False)
+        self.how_to_remember: str | None = getattr(thing, "how_to_remember", None)
 
     async def reply(self, call: Call) -> Reply:
         given = await self.thing.reply(call)
