@@ -127,6 +127,16 @@ async def test_tools_that_run_elsewhere_are_refused_where_only_mocks_may_answer(
     assert (await run(Item("x"), made)).status == "done"
 
 
+@pytest.mark.parametrize("wrap", [lambda it: it, handoff], ids=["agent", "handoff"])
+async def test_so_are_those_of_an_agent_that_is_handed_over_to(wrap):
+    searcher = Agent(name="Search", model=FunctionModel(lambda items: text("ok")), tools=[WebSearchTool()])
+    triage = FunctionModel(lambda items: call("transfer_to_search", {}, "h"))
+    made = Agent(name="Triage", model=triage, handoffs=[wrap(searcher)])
+    row = await run(Item("x", unmocked="deny"), made)
+    assert (row.status, row.error.code) == ("error", "TOOL_MOCK_NOT_DECLARED")
+    assert (await run(Item("x"), made)).output[-1].text == "ok"
+
+
 async def test_a_recorded_run_is_made_again_without_the_tool(tmp_path):
     data = [Item(turns=[Turn("Refund 7"), Turn("And 8")], id="i"), Item("Refund 9", id="j")]
     options = {"data": data, "scorers": [checks.includes("refunded")], "repeats": 2}

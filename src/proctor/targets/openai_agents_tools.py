@@ -19,10 +19,7 @@ __all__ = ["args_of", "with_toolbox"]
 
 def with_toolbox(agent: Any, toolbox: Toolbox) -> Any:
     """A copy of the agent, and of all that it may hand over to, whose tools call through the toolbox."""
-    copies = _Copies(toolbox)
-    made = copies.of(agent)
-    toolbox.refuse_unseen(copies.unseen, why="run elsewhere, or by code of their own")
-    return made
+    return _Copies(toolbox).of(agent)
 
 
 def args_of(text: Any) -> Any:
@@ -36,12 +33,11 @@ def args_of(text: Any) -> Any:
 
 
 class _Copies:
-    """Each agent is copied once, also where agents hand over to each other. *unseen*: tools that cannot be wrapped."""
+    """Each agent is copied once, also where agents hand over to each other."""
 
     def __init__(self, toolbox: Toolbox) -> None:
         self._toolbox = toolbox
         self._made: dict[int, Any] = {}
-        self.unseen: list[str] = []
 
     def of(self, agent: Any) -> Any:
         found = self._made.get(id(agent))
@@ -77,7 +73,7 @@ class _Copies:
         from agents import FunctionTool
 
         if not isinstance(tool, FunctionTool):
-            self.unseen.append(tool.name)
+            self._toolbox.refuse_unseen([tool.name], why="run elsewhere, or by code of their own")
             return tool
         made = copy(tool)
         made.on_invoke_tool = _through(made.on_invoke_tool, tool.name, self._toolbox)
