@@ -341,10 +341,10 @@ def test_a_problem_shows_no_control_characters_and_can_be_pickled():
 )
 def test_no_reply_is_long_in_reading(text):
     for schema in (SCORE, GRADE, NUMBERS):
-        began = time.process_time()
+        began = time.thread_time()
         with contextlib.suppress(ReplyProblem):
             read_reply(text, schema)
-        assert time.process_time() - began < 1.0
+        assert time.thread_time() - began < 5.0  # of this thread; what grows with the square takes minutes
 
 
 def test_depth_is_limited():
